@@ -1,0 +1,1 @@
+"""A conformance test kit and schema validator for agent protocols."""

@@ -1,0 +1,103 @@
+"""How requirements are judged: one small class per kind of check, registered in `CHECKS` by name.
+
+A check is made for one requirement from its row's parameters. It sees every observation of a stream
+in order and yields findings for and against; `end` is called once when the record is over. It knows
+no clock, no socket and no protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from conformance.correlation import Message
+from conformance.events import Event
+from conformance.findings import Finding, Level, Requirement
+from conformance.lifecycles import Move
+from conformance.packs import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a message said of one entity's state.
+
+    A `report` repeats a state that an earlier message reached, and moves nothing. `reason_at` is the
+    pointer where a reason would stand, or None where this kind of message has no place for one.
+    """
+
+    lifecycle: str
+    move: Move
+    report: bool
+    state_at: str
+    reason_at: str | None
+    reason: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One event, the message it carries if any, and what that did to the lifecycles."""
+
+    event: Event
+    message: Message | None = None
+    moved: tuple[Moved, ...] = ()
+
+
+class Check(Protocol):
+    """One requirement's judge over one stream."""
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """Findings that this observation settles."""
+        ...
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Findings that only the end settles; `complete` is False where the record merely stops."""
+        ...
+
+
+CheckFactory = Callable[[Requirement, dict[str, Any], Pack], Check]
+
+CHECKS: dict[str, CheckFactory] = {}
+"""The kinds of check by name."""
+
+
+def register(kind: str) -> Callable[[CheckFactory], CheckFactory]:
+    """Enter a check class into `CHECKS`."""
+
+    def enter(factory: CheckFactory) -> CheckFactory:
+        CHECKS[kind] = factory
+        return factory
+
+    return enter
+
+
+def passed(requirement: Requirement, message: Message, party: str = "") -> Finding:
+    """A finding for the requirement, about the message's speaker."""
+    event = message.event
+    return Finding(requirement.id, True, party or message.party, message.seq, connection=event.connection)
+
+
+def failed(
+    requirement: Requirement,
+    message: Message,
+    text: str,
+    pointer: str = "",
+    *,
+    expected: Iterable[Any] = (),
+    actual: Any = None,
+    level: Level | None = None,
+    party: str = "",
+) -> Finding:
+    """A finding against the requirement, about the message's speaker unless `party` says otherwise."""
+    return Finding(
+        requirement.id,
+        False,
+        party or message.party,
+        message.seq,
+        text,
+        pointer,
+        tuple(expected),
+        actual,
+        level,
+        connection=message.event.connection,
+    )

@@ -1,0 +1,163 @@
+"""Checks of lifecycles: legal transitions, reasons, silence after the end, an end at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from conformance.checks import Moved, Observation, failed, passed, register
+from conformance.correlation import Message
+from conformance.findings import Finding, Level, Requirement
+from conformance.packs import Pack
+from conformance.patterns import matches
+
+
+def _listed(states: Iterable[str]) -> str:
+    return ", ".join(states) or "nothing"
+
+
+class _Moves:
+    """The moves of one lifecycle that a check is to judge, by its parameters `lifecycle` and `on`."""
+
+    def __init__(self, spec: dict[str, Any], pack: Pack) -> None:
+        self.lifecycle = pack.lifecycles[spec["lifecycle"]][0]
+        self._on = spec.get("on", ["*"])
+
+    def of(self, seen: Observation) -> Iterable[tuple[Message, Moved]]:
+        message = seen.message
+        if message is None or not message.is_a(self._on):
+            return
+        yield from ((message, moved) for moved in seen.moved if moved.lifecycle == self.lifecycle.name)
+
+
+@register("transition")
+class Transition:
+    """Every move is listed in the table.
+
+    Parameters: `lifecycle`; `on` limits it to some kinds; `unless` names states whose successors are
+    judged by another requirement.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._moves = _Moves(spec, pack)
+        self._unless = frozenset(spec.get("unless", ()))
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per move of a known entity."""
+        for message, moved in self._moves.of(seen):
+            move = moved.move
+            if moved.report or move.before is None or move.before in self._unless:
+                continue
+            if not move.illegal:
+                yield passed(self._requirement, message)
+                continue
+            allowed = self._moves.lifecycle.allowed(move.before)
+            said = (
+                f"{move.entity} goes from {move.before} to {move.target}; "
+                f"from {move.before} the table allows {_listed(allowed)}"
+            )
+            yield failed(
+                self._requirement, message, said, moved.state_at, expected=allowed, actual=move.target
+            )
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each move is judged when it is seen."""
+        return ()
+
+
+@register("terminal-silence")
+class TerminalSilence:
+    """Nothing about an entity after it reached one of `states`.
+
+    Shown by an entity that ended and of which nothing more was heard when the record was over.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._moves = _Moves(spec, pack)
+        self._states = frozenset(spec["states"])
+        self._ended: dict[str, Message] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per message after the end."""
+        for message, moved in self._moves.of(seen):
+            move = moved.move
+            if moved.report:
+                continue
+            if move.before in self._states:
+                said = f"{move.entity} had ended as {move.before}, and {message.name} says something more"
+                yield failed(self._requirement, message, said, moved.state_at, actual=message.name)
+            elif move.edge is not None and move.target in self._states:
+                self._ended[move.entity] = message
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """One finding for each entity that stayed ended."""
+        if complete:
+            yield from (passed(self._requirement, message) for message in self._ended.values())
+
+
+@register("reason-required")
+class ReasonRequired:
+    """A status that reports one of `states` carries a reason."""
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._moves = _Moves(spec, pack)
+        self._states = frozenset(spec["states"])
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per status of such a state."""
+        for message, moved in self._moves.of(seen):
+            if moved.move.target not in self._states or moved.reason_at is None:
+                continue
+            if moved.reason is not None:
+                yield passed(self._requirement, message)
+                continue
+            expected = (moved.move.edge.reasons if moved.move.edge else None) or ()
+            said = f"{moved.move.entity} is {moved.move.target} and no reason is given"
+            if expected:
+                said += f"; permitted here: {_listed(expected)}"
+            yield failed(self._requirement, message, said, moved.reason_at, expected=expected)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each status is judged when it is seen."""
+        return ()
+
+
+@register("reason-allowed")
+class ReasonAllowed:
+    """A reason is one that the transition permits; `vendor` is a pattern of reasons permitted anywhere.
+
+    A reason on a transition that lists none is a warning, not a failure.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._moves = _Moves(spec, pack)
+        self._vendor = spec["vendor"]
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per reason on a legal transition."""
+        for message, moved in self._moves.of(seen):
+            edge, reason = moved.move.edge, moved.reason
+            if moved.report or edge is None or not isinstance(reason, str):
+                continue
+            if reason in (edge.reasons or ()) or matches(self._vendor, reason):
+                yield passed(self._requirement, message)
+                continue
+            said = f"the reason {reason} is not permitted from {edge.source} to {edge.target}"
+            said += f"; permitted: {_listed(edge.reasons)}" if edge.reasons else ", which lists no reason"
+            yield failed(
+                self._requirement,
+                message,
+                said,
+                moved.reason_at or "",
+                expected=edge.reasons or (),
+                actual=reason,
+                level=None if edge.reasons else Level.SHOULD,
+            )
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each reason is judged when it is seen."""
+        return ()

@@ -1,0 +1,140 @@
+"""Checks of order over a session: sequence numbers, clocks, ids that are used once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance import jsontext
+from conformance.checks import Observation, failed, passed, register
+from conformance.correlation import Message, Sessions
+from conformance.findings import Finding, Requirement
+from conformance.packs import Pack
+from conformance.wording import shown
+
+
+def _whole(value: Any) -> int | None:
+    """A value as a counter, or None where it is none (which is another requirement's matter)."""
+    if value is None or jsontext.bounds_fault(value, *jsontext.U53) is not None:
+        return None
+    return int(value)
+
+
+@dataclass(slots=True)
+class _Count:
+    """Where one session's numbering stands. `replay_to` is the last number of a replay under way."""
+
+    last: int | None = None
+    replay_to: int = 0
+    texts: dict[int, Any] = field(default_factory=dict)
+
+
+@register("sequence")
+class Sequence:
+    """Numbers start at `start` and grow by one over the messages of `fields`.
+
+    A field row is `{"on", "at"}`; with `"report": true` its message may also repeat an earlier number
+    (it then reports what already happened). After a resume, numbers go on after the one the request
+    names (`after` of the pack's session row) up to `replay_to`, word for word as first sent.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._spec = spec
+        self._sessions = Sessions(pack.meta.get("sessions", []))
+        self._counts: dict[str, _Count] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per numbered message."""
+        message = seen.message
+        if message is None:
+            return
+        row = self._sessions.begun(message)
+        if row is not None:
+            self._begin(message, row)
+        count = self._counts.setdefault(self._sessions.of(message), _Count())
+        for place in self._spec["fields"]:
+            number = _whole(message.at(place["at"])) if message.is_a(place["on"]) else None
+            if number is not None:
+                yield self._judge(message, place, number, count)
+
+    def _begin(self, message: Message, row: dict[str, Any]) -> None:
+        key = self._sessions.of(message)
+        count = self._counts.setdefault(key, _Count())
+        if "after" not in row:
+            self._counts[key] = _Count(last=self._spec["start"] - 1)
+        elif message.request is not None:
+            after = _whole(message.request.at(row["after"]))
+            count.last = after if after is not None else count.last
+            count.replay_to = _whole(message.at(row["replay_to"])) or 0
+
+    def _judge(self, message: Message, place: dict[str, Any], number: int, count: _Count) -> Finding:
+        at, last = place["at"], count.last
+        if last is None or number == last + 1:
+            return self._next(message, at, number, count)
+        if place.get("report") and self._spec["start"] <= number <= last:
+            return passed(self._requirement, message)
+        said = f"the number is {number}, and the one after {last} is {last + 1}"
+        said += "; numbers in between are missing" if number > last else "; it was used before"
+        count.last = max(last, number)
+        return failed(self._requirement, message, said, at, expected=(last + 1,), actual=number)
+
+    def _next(self, message: Message, at: str, number: int, count: _Count) -> Finding:
+        count.last = number
+        first = count.texts.setdefault(number, message.value)
+        if number <= count.replay_to and first != message.value:
+            said = f"the replay of number {number} differs from what was first sent"
+            return failed(self._requirement, message, said, at, expected=(first,), actual=message.value)
+        return passed(self._requirement, message)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each number is judged when it is seen."""
+        return ()
+
+
+@register("monotonic")
+class Monotonic:
+    """A value never goes back within a series of a session; in a `strict` series it also moves on.
+
+    A row of `series` is `{"on", "at"}`; `order` is the pointer of a number that orders the series
+    (a redelivered message is passed over), `per` the pointer of what keeps series apart.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._series = spec["series"]
+        self._sessions = Sessions(pack.meta.get("sessions", []))
+        self._last: dict[tuple[str, int, str], tuple[int, int]] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per value."""
+        message = seen.message
+        if message is None:
+            return
+        self._sessions.begun(message)
+        for index, row in enumerate(self._series):
+            if message.is_a(row["on"]):
+                yield from self._judge(message, index, row)
+
+    def _judge(self, message: Message, index: int, row: dict[str, Any]) -> Iterable[Finding]:
+        value = _whole(message.at(row["at"]))
+        order = _whole(message.at(row["order"])) if "order" in row else None
+        if value is None:
+            return
+        per = shown(message.at(row["per"])) if "per" in row else ""
+        key = (self._sessions.of(message), index, per)
+        last, last_order = self._last.get(key, (value, -1))
+        if order is not None and order <= last_order:
+            return
+        first = key not in self._last
+        self._last[key] = (max(last, value), last_order if order is None else order)
+        if value > last or (value == last and (first or not row.get("strict"))):
+            yield passed(self._requirement, message)
+            return
+        said = f"the value is {value}, and the message before had {last}"
+        yield failed(self._requirement, message, said, row["at"], expected=(last,), actual=value)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each value is judged when it is seen."""
+        return ()

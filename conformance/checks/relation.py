@@ -1,0 +1,171 @@
+"""Checks that relate a message to itself or to earlier ones: requires, matches, direction, answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from conformance.checks import Observation, failed, passed, register
+from conformance.correlation import Message
+from conformance.findings import Finding, Requirement
+from conformance.packs import Pack
+from conformance.wording import shown
+
+
+@register("direction")
+class Direction:
+    """Each kind is sent by a role that may send it. Judged where the record says who spoke."""
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per message of a known kind and speaker."""
+        message = seen.message
+        if message is None or message.kind is None or not message.known_party or message.kind.document:
+            return
+        senders = message.kind.senders
+        if message.party in senders:
+            yield passed(self._requirement, message)
+            return
+        said = f"{message.name} is for {' or '.join(senders)} to send, and {message.party} sent it"
+        yield failed(self._requirement, message, said, expected=senders, actual=message.party)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each message is judged when it is seen."""
+        return ()
+
+
+@register("requires")
+class Requires:
+    """Within one message: where `when` holds, `then` holds (both JSON Schemas on the value at `at`).
+
+    Parameters: `on`; `at`; `when` (else always); `then`; `from` and `lifecycle` limit it to messages
+    that moved an entity on from one of these states.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._spec = spec
+        self._conditions = pack.conditions
+        self._place = f"{requirement.id}#/{requirement.checks.index(spec)}"
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per broken constraint, else one for a message on which `when` held."""
+        message = seen.message
+        if message is None or not message.is_a(self._spec["on"]) or not self._in_state(seen):
+            return
+        at = self._spec.get("at", "")
+        value = message.at(at)
+        if value is None and at:
+            return
+        if "when" in self._spec and not self._conditions.is_valid(f"{self._place}/when", value):
+            return
+        errors = self._conditions.errors(f"{self._place}/then", value)
+        for error in errors:
+            yield failed(
+                self._requirement,
+                message,
+                error.message,
+                at + error.pointer,
+                expected=error.expected,
+                actual=error.actual,
+            )
+        if not errors:
+            yield passed(self._requirement, message)
+
+    def _in_state(self, seen: Observation) -> bool:
+        wanted = self._spec.get("from")
+        return wanted is None or any(
+            moved.lifecycle == self._spec["lifecycle"] and moved.move.before in wanted and moved.move.edge
+            for moved in seen.moved
+        )
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each message is judged when it is seen."""
+        return ()
+
+
+@register("matches")
+class Matches:
+    """A field equals a field of an earlier related message.
+
+    Parameters: messages `on` with a value at `field`; the earlier ones `with`, and `their` field.
+    `related` is a pair of pointers, mine and theirs: only earlier messages that agree there count.
+    Judged only where an earlier related message exists: a lone message proves nothing.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._spec = spec
+        self._known: dict[str, list[Any]] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per message that has a related earlier one."""
+        message = seen.message
+        if message is None:
+            return
+        if message.is_a(self._spec["with"]):
+            known = self._known.setdefault(self._key(message, 1), [])
+            known.append(message.at(self._spec["their"]))
+        elif message.is_a(self._spec["on"]):
+            yield from self._judge(message)
+
+    def _judge(self, message: Message) -> Iterable[Finding]:
+        known = self._known.get(self._key(message, 0))
+        mine = message.at(self._spec["field"])
+        if not known or mine is None:
+            return
+        if mine in known:
+            yield passed(self._requirement, message)
+            return
+        there_is = ", ".join(shown(value) for value in known[-5:])
+        said = f"{shown(mine)} is none that {' or '.join(self._spec['with'])} named ({there_is})"
+        yield failed(self._requirement, message, said, self._spec["field"], expected=known[-5:], actual=mine)
+
+    def _key(self, message: Message, side: int) -> str:
+        related = self._spec.get("related")
+        return shown(message.at(related[side]), 10_000) if related else ""
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each message is judged when it is seen."""
+        return ()
+
+
+@register("answered")
+class Answered:
+    """What began is brought to an end: a message `on` is followed by one of `by` with the same `key`.
+
+    Parameters: `after` names the kinds that must have come before with that key (else the beginning
+    was not seen and nothing is known). `by` kinds of the other side also settle it, for nobody.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._spec = spec
+        self._begun: set[str] = set()
+        self._open: dict[str, Message] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per end that was awaited."""
+        message = seen.message
+        if message is None:
+            return
+        key = shown(message.at(self._spec["key"]), 10_000)
+        if message.is_a(self._spec.get("after", [])):
+            self._begun.add(key)
+        elif message.is_a(self._spec["on"]) and (key in self._begun or "after" not in self._spec):
+            self._open.setdefault(key, message)
+        elif message.is_a(self._spec["by"]) and key in self._open:
+            first = self._open.pop(key)
+            if message.party == first.party:
+                yield passed(self._requirement, message)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """One finding for each that was still open when the stream ended."""
+        if not complete:
+            return
+        for key, message in self._open.items():
+            by = ", ".join(self._spec["by"])
+            said = f"the stream ended, and {message.name} of {key} was never followed by any of {by}"
+            yield failed(self._requirement, message, said, self._spec["key"], expected=self._spec["by"])

@@ -1,0 +1,210 @@
+"""Which request a response answers, and so the kind of every message.
+
+JSON-RPC responses name no method: their kind follows from the request that they answer, on the same
+connection, from the other side, with the same id (1 and "1" are different ids).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.events import JSON, Spoken
+from conformance.packs import Kind, Pack, pointer_value, simply_fits
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An event that carries a message, with what its protocol makes of it.
+
+    `kind` is None where no kind fits; `problem` then says why, in words for a person. `name` is the
+    kind's name, except that an error response is named for its request (`action.submit.error`).
+    `party` is the speaker: as recorded, else as the kind implies, else empty.
+    """
+
+    event: Spoken
+    kind: Kind | None
+    name: str
+    party: str
+    request: Message | None = None
+    problem: str = ""
+    known_party: bool = True
+
+    @property
+    def value(self) -> JSON:
+        """The message as a JSON value."""
+        return self.event.value
+
+    @property
+    def seq(self) -> int:
+        """The number of its event."""
+        return self.event.seq
+
+    def at(self, pointer: str) -> JSON:
+        """The value at a pointer of the message, or None."""
+        return pointer_value(self.event.value, pointer)
+
+    def is_a(self, names: tuple[str, ...] | list[str]) -> bool:
+        """Whether its name or its kind is among `names`; `*` is any."""
+        if "*" in names or self.name in names:
+            return True
+        return self.kind is not None and self.kind.name in names
+
+
+def _id_key(value: JSON) -> tuple[str, Any]:
+    # JSON-RPC 2.0, section 4: an id is a string, a number or null, and is echoed as it is.
+    return type(value).__name__, value if isinstance(value, (str, int)) else repr(value)
+
+
+class Correlator:
+    """Names the kinds of a session's messages in order; pending requests are bounded by what is open."""
+
+    def __init__(self, pack: Pack, forced_kind: str = "") -> None:
+        self._pack = pack
+        self._forced = pack.kind(forced_kind) if forced_kind else None
+        self._rpc = pack.meta.get("envelope") == "json-rpc"
+        self._open: dict[tuple[str, str, tuple[str, Any]], Message] = {}
+        self._asked: set[tuple[str, str]] = set()
+
+    def message(self, event: Spoken) -> Message:
+        """The message of an event."""
+        if self._forced is not None:
+            return self._as(event, self._forced)
+        if self._rpc and isinstance(event.value, dict) and _part(event.value):
+            return self._call(event, event.value)
+        for kind in self._pack.kinds:
+            if _fits(kind, event.value):
+                return self._as(event, kind)
+        return Message(event, None, "", event.party, problem=self._no_kind(event.value))
+
+    def _as(self, event: Spoken, kind: Kind, name: str = "", request: Message | None = None) -> Message:
+        party = event.party or (kind.senders[0] if len(kind.senders) == 1 else "")
+        return Message(event, kind, name or kind.name, party, request, known_party=bool(event.party))
+
+    def _call(self, event: Spoken, value: dict[str, JSON]) -> Message:
+        part = _part(value)
+        if part in ("request", "notification"):
+            return self._asking(event, value, part)
+        request = self._answered(event, value)
+        if part == "error":
+            return self._error(event, value, request)
+        if request is None:
+            return self._unmatched(event, value)
+        method = str(request.value.get("method"))
+        for kind in self._kinds_of(method, "result"):
+            return self._as(event, kind, request=request)
+        problem = f"the method {method!r} is none of this protocol, and yet it is answered with a result"
+        return Message(event, None, "", event.party, request, problem, bool(event.party))
+
+    def _asking(self, event: Spoken, value: dict[str, JSON], part: str) -> Message:
+        method = value.get("method")
+        kinds = [kind for kind in self._kinds_of(str(method), part)]
+        if kinds:
+            message = self._as(event, kinds[0])
+        else:
+            problem = self._no_method(method, part)
+            message = Message(event, None, "", event.party, None, problem, bool(event.party))
+        if part == "request":
+            self._asked.add((event.connection, message.party))
+            self._open[event.connection, message.party, _id_key(value["id"])] = message
+        return message
+
+    def _answered(self, event: Spoken, value: dict[str, JSON]) -> Message | None:
+        key = _id_key(value.get("id"))
+        for party in self._others(event.party):
+            if (event.connection, party, key) in self._open:
+                return self._open.pop((event.connection, party, key))
+        return None
+
+    def _others(self, party: str) -> Iterator[str]:
+        yield from (role for role in ("", *self._pack.roles) if role != party or not party)
+
+    def _error(self, event: Spoken, value: dict[str, JSON], request: Message | None) -> Message:
+        method = str(request.value.get("method")) if request is not None else ""
+        for kind in self._pack.kinds:
+            if kind.when.get("part") == "error":
+                message = self._as(event, kind, f"{method}.error" if method else kind.name, request)
+                if request is None and value.get("id") is not None and self._was_asked(event):
+                    return self._unmatched(event, value)
+                return message
+        return self._unmatched(event, value)
+
+    def _unmatched(self, event: Spoken, value: dict[str, JSON]) -> Message:
+        if not self._was_asked(event):
+            problem = (
+                "it answers a request that is not in this record, so its kind is not known (name it with -k)"
+            )
+            return Message(event, None, "?", event.party, None, problem, bool(event.party))
+        problem = f"it answers no open request: no request has the id {value.get('id')!r}"
+        return Message(event, None, "", event.party, None, problem, bool(event.party))
+
+    def _was_asked(self, event: Spoken) -> bool:
+        return any((event.connection, party) in self._asked for party in self._others(event.party))
+
+    def _kinds_of(self, method: str, part: str) -> Iterator[Kind]:
+        for kind in self._pack.kinds:
+            if kind.when.get("method") == method and kind.when.get("part") == part:
+                yield kind
+
+    def _no_method(self, method: JSON, part: str) -> str:
+        elsewhere = [kind.when["part"] for kind in self._pack.kinds if kind.when.get("method") == method]
+        if elsewhere:
+            return (
+                f"{method!r} is no {part} of this protocol; it is a {' or a '.join(sorted(set(elsewhere)))}"
+            )
+        return f"the method {method!r} is none of this protocol"
+
+    def _no_kind(self, value: JSON) -> str:
+        pointers = {kind.when["pointer"] for kind in self._pack.kinds if "pointer" in kind.when}
+        for pointer in sorted(pointers):
+            allowed = [
+                kind.when["equals"] for kind in self._pack.kinds if kind.when.get("pointer") == pointer
+            ]
+            found = pointer_value(value, pointer)
+            if found is not None:
+                return (
+                    f"{pointer} is {found!r}, which names no kind; kinds are {', '.join(map(str, allowed))}"
+                )
+            return f"it has no {pointer} to tell its kind by; kinds are {', '.join(map(str, allowed))}"
+        return "it has neither a method, nor a result, nor an error: it is no JSON-RPC message"
+
+
+class Sessions:
+    """Which session each connection serves; a session may go on over a new connection.
+
+    `rows` are a pack's `sessions`: the messages that begin or resume one, where its key stands, and,
+    in the request that they answer, the number after which the other side goes on (`after`).
+    """
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self._rows = rows
+        self._of: dict[str, str] = {}
+
+    def of(self, message: Message) -> str:
+        """The session's key; empty before any began."""
+        return self._of.get(message.event.connection, "")
+
+    def begun(self, message: Message) -> dict[str, Any] | None:
+        """The row that the message fits, if it begins or resumes a session, which then is current."""
+        for row in self._rows:
+            if message.is_a(row["on"]):
+                self._of[message.event.connection] = str(message.at(row["key"]))
+                return row
+        return None
+
+
+def _part(value: dict[str, JSON]) -> str:
+    """Which part of JSON-RPC 2.0 a message is; empty where it is none."""
+    if "method" in value:
+        return "request" if "id" in value else "notification"
+    if "result" in value:
+        return "result"
+    return "error" if "error" in value else ""
+
+
+def _fits(kind: Kind, value: JSON) -> bool:
+    when = kind.when
+    if "pointer" in when:
+        return bool(pointer_value(value, when["pointer"]) == when["equals"])
+    return "schema" in when and simply_fits(when["schema"], value)

@@ -1,0 +1,70 @@
+"""What can go wrong with the kit, a pack, a configuration or a cable.
+
+Nothing here is ever a finding: a finding is about the implementation, an error is about us.
+Each error is named for its condition, carries one sentence for a person, and knows the exit code
+that a command line ends with.
+"""
+
+from __future__ import annotations
+
+
+class ConformanceError(Exception):
+    """Any condition that is not the implementation's fault; `str()` is one sentence for a person."""
+
+    exit_code = 4
+
+
+class UsageError(ConformanceError):
+    """The command or its configuration asks for something that cannot be done."""
+
+    exit_code = 2
+
+
+class NoSuchPack(UsageError):
+    """No pack has the protocol or revision that was asked for."""
+
+
+class NoSuchKind(UsageError):
+    """A pack has no message kind of that name."""
+
+
+class NoSuchScenario(UsageError):
+    """No scenario or requirement matches the selection."""
+
+
+class BadConfiguration(UsageError):
+    """`conformance.toml` or an option holds something that it may not hold."""
+
+
+class BadTarget(UsageError):
+    """A target is written in a way that no transport understands."""
+
+
+class BadPack(UsageError):
+    """A pack's own files contradict each other or their schema."""
+
+
+class BadScenario(UsageError):
+    """A scenario file does not say what it should; the text starts with file:line:column."""
+
+
+class CannotJudge(ConformanceError):
+    """Nothing is wrong with the request, but there was nothing to judge."""
+
+    exit_code = 3
+
+
+class InputUnreadable(CannotJudge):
+    """A file that was to be judged cannot be read or is no record of messages."""
+
+
+class UnknownProtocol(CannotJudge):
+    """A message does not say, in any way a pack knows, which protocol it belongs to."""
+
+
+class TargetUnavailable(CannotJudge):
+    """The implementation could not be started or reached."""
+
+
+class ConnectionLost(CannotJudge):
+    """The cable broke while the kit was writing."""

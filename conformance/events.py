@@ -1,0 +1,104 @@
+"""What happened on the wire: frozen, numbered, with the party that did it and the time it was seen.
+
+`party` is the role that spoke (`agent`, `world`, …), whoever of the two is the kit. `time` is in
+seconds since the session began, or None where a record has no times. `connection` names the
+connection within the session; numbers run over the whole session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = Any
+"""A JSON value: None, bool, int, float, Decimal (where a float would round), str, list or dict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong with a text as JSON, whatever the protocol.
+
+    `code` is one of the kit's own ids (`WIRE-KEYS`, …); `offset` counts characters of the text, or
+    bytes where the text could not be decoded, from 0; `line` and `column` count from 1 within the
+    text. A `fatal` fault leaves no value to judge.
+    """
+
+    code: str
+    message: str
+    offset: int = 0
+    line: int = 1
+    column: int = 1
+    fatal: bool = True
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A connection exists."""
+
+    seq: int
+    connection: str = "main"
+    time: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The kit, playing `party`, sent one message."""
+
+    seq: int
+    party: str
+    text: str
+    value: JSON
+    connection: str = "main"
+    time: float | None = None
+    faults: tuple[Fault, ...] = ()
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """`party` sent one message; `line` and `column` are where its text begins in its input."""
+
+    seq: int
+    party: str
+    text: str
+    value: JSON
+    connection: str = "main"
+    time: float | None = None
+    faults: tuple[Fault, ...] = ()
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """`party` sent bytes that are no message."""
+
+    seq: int
+    party: str
+    data: bytes
+    fault: Fault
+    connection: str = "main"
+    time: float | None = None
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A connection ended. `by` is the party that ended it, `clean` whether it did so as it should."""
+
+    seq: int
+    connection: str = "main"
+    time: float | None = None
+    by: str = ""
+    clean: bool = True
+    detail: str = ""
+    final: bool = field(default=True)
+    """False where the record merely stops (an interrupted run): silence then proves nothing."""
+
+
+Event: TypeAlias = Opened | Sent | Received | Malformed | Closed
+Spoken: TypeAlias = Sent | Received

@@ -1,0 +1,245 @@
+"""Bytes → messages: one to a line, or one to a WebSocket message.
+
+A line ends with a newline and nothing else: U+2028, U+2029 and U+0085 inside a string are text. What
+is no message gives a `Reading` with a fatal fault, and whatever follows it is still read. However
+the bytes are cut into chunks, the readings are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from conformance.events import JSON, Fault
+from conformance.jsontext import BOM, LIMITS, Broken, Limits, Scanner, decode, line_column, parse, shortened
+
+HELD_LINES: Final = 10_000  # an object spread over more of them is not put together
+KEPT: Final = 1000  # bytes of a line that is too long
+
+_CUT = "the line ends in the middle of a message"
+
+# What begins with a bracket was meant to be JSON, unless it is a log line: `[info] …`, `[12:34:56] …`.
+_JSON_LIKE = re.compile(
+    r"[ \t\r\n]*(?:\{|\[(?:true|false|null)\b|\[(?![A-Za-z]|[0-9]+[-/:.][0-9]+[-/:.])|\Z)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One message, or what came in place of one.
+
+    `data` is what came, without the newline at its end; `text` what was judged: decoded, without a
+    byte order mark, without carriage returns at its end. `line`, from 1, is where it begins in the
+    stream; the positions of the faults are those within `text`.
+    """
+
+    data: bytes
+    line: int
+    text: str
+    value: JSON
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def fatal(self) -> Fault | None:
+        """The fault that leaves no value to judge, if there is one."""
+        return next((fault for fault in self.faults if fault.fatal), None)
+
+
+def read_message(data: bytes, line: int = 1, limits: Limits = LIMITS) -> Reading:
+    """Read bytes that are to be one message. JSON that is no object keeps its value."""
+    text, faults = decode(data)
+    if text is None:
+        return Reading(data, line, _legible(data), None, faults)
+    parsed = parse(text, limits)
+    fatal = parsed.fatal
+    if fatal is not None and fatal.code == "WIRE-JSON" and not _JSON_LIKE.match(text):
+        return Reading(data, line, text, None, (*faults, _noise(text)))
+    faults += parsed.faults
+    if fatal is None and not isinstance(parsed.value, dict):
+        message = f"expected a JSON object but found {_kind(parsed.value)}"
+        faults += (Fault("WIRE-OBJECT", message, fatal=False),)
+    return Reading(data, line, text, parsed.value, faults)
+
+
+def _legible(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _noise(text: str) -> Fault:
+    said = text.strip(" \t\r\n")
+    at = len(text) - len(text.lstrip(" \t\r\n"))
+    message = f"a line of something else on the protocol stream: {shortened(said)}"
+    return Fault("WIRE-NOISE", message, at, *line_column(text, at))
+
+
+def _kind(value: JSON) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return "an array" if isinstance(value, list) else "a string" if isinstance(value, str) else "a number"
+
+
+class LineStream:
+    """Messages on lines: `feed` it bytes as they come, and tell it the `end`.
+
+    A line that holds a whole message is returned by the `feed` that brings its newline. The lines of
+    an object that is spread over several are held until it is complete, or can no longer be, and
+    make one reading. Each byte is looked at a fixed number of times.
+    """
+
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        """A line of more than `limits.length` bytes is a fault, and skipped."""
+        self._limits = limits
+        self._line = 1  # the number of the line that is coming in
+        self._rest = bytearray()  # what there is of it
+        self._skipping = False  # it is too long
+        self._held: _Held | None = None
+        self._carriage = False  # a carriage return before a newline has been reported
+
+    def feed(self, data: bytes) -> list[Reading]:
+        """The readings that these bytes complete."""
+        *lines, rest = data.split(b"\n")
+        readings: list[Reading] = []
+        for piece in lines:
+            readings += self._grow(piece)
+            readings += self._end_line(_CUT)
+        readings += self._grow(rest)
+        return [self._finished(reading) for reading in readings]
+
+    def end(self) -> list[Reading]:
+        """The readings that are left when no more bytes come. A last line needs no newline."""
+        cut = "the stream ends in the middle of a message"
+        readings = list(self._end_line(cut)) if self._rest else []
+        readings += self._release(cut)
+        return [self._finished(reading) for reading in readings]
+
+    def _grow(self, piece: bytes) -> Iterator[Reading]:
+        if self._skipping:
+            return
+        self._rest += piece
+        if len(self._rest) > self._limits.length:
+            self._skipping = True
+            head = bytes(self._rest[: min(KEPT, self._limits.length)])
+            self._rest = bytearray()
+            yield from self._release(_CUT)
+            message = f"the line is longer than {self._limits.length} bytes"
+            yield Reading(head, self._line, _legible(head), None, (Fault("WIRE-LIMIT", message),))
+
+    def _end_line(self, cut: str) -> Iterator[Reading]:
+        """`cut` says what happened, should a message not be complete where this line ends."""
+        raw, line = bytes(self._rest), self._line
+        self._rest.clear()
+        self._line += 1
+        skipped, self._skipping = self._skipping, False
+        if skipped or (self._held is None and not raw.strip(b" \t\r")):
+            return
+        reading = read_message(raw.rstrip(b"\r"), line, self._limits)
+        reading = reading if reading.data is raw else replace(reading, data=raw)
+        if self._held is None:
+            yield from self._begin(reading, cut)
+        # A message begins at the margin. Indented, it may be a part of what is held.
+        elif isinstance(reading.value, dict) and raw.startswith(b"{"):
+            yield from self._release(_CUT)
+            yield reading
+        else:
+            yield from self._hold(self._held, reading, cut)
+
+    def _begin(self, reading: Reading, cut: str) -> Iterator[Reading]:
+        fatal = reading.fatal
+        if fatal and _stops_early(fatal, reading.text) and reading.text.lstrip().startswith("{"):
+            yield from self._hold(_Held(reading.line, self._limits), reading, cut)
+        else:
+            yield reading
+
+    def _hold(self, held: _Held, reading: Reading, cut: str) -> Iterator[Reading]:
+        state = held.take(reading)
+        self._held = held if state == "open" else None
+        if state == "cut":
+            yield from held.apart(cut)
+        elif state == "refused":
+            yield from held.apart(_CUT)
+            yield from self._begin(reading, cut)
+        elif state == "complete":
+            yield held.together()
+        elif held.size > self._limits.length or len(held.lines) > HELD_LINES:
+            self._held = None
+            yield from held.apart(
+                f"message spans more than {HELD_LINES} lines or {self._limits.length} bytes"
+            )
+
+    def _release(self, cut: str) -> Iterator[Reading]:
+        held, self._held = self._held, None
+        if held is not None:
+            yield from held.apart(cut)
+
+    def _finished(self, reading: Reading) -> Reading:
+        """With a fault, once in a stream, for a carriage return before the newline."""
+        if self._carriage or not (reading.data.endswith(b"\r") or b"\r\n" in reading.data):
+            return reading
+        self._carriage = True
+        before = _legible(reading.data.partition(b"\r\n")[0]).rstrip("\r").removeprefix(BOM)
+        at = len(before)
+        message = "a carriage return before the newline; reported for the first such line only"
+        fault = Fault("WIRE-LINE", message, at, *line_column(before, at), fatal=False)
+        return replace(reading, faults=(*reading.faults, fault))
+
+
+class _Held:
+    """Lines that are together the beginning of one object, so far."""
+
+    def __init__(self, line: int, limits: Limits) -> None:
+        self.line = line
+        self.lines: list[bytes] = []
+        self.size = 0
+        self._scanner = Scanner(limits.depth)
+        self._whole: dict[int, Reading] = {}  # by index, lines that are messages if this comes to nothing
+
+    def take(self, reading: Reading) -> Literal["open", "complete", "cut", "refused"]:
+        """Add a line, unless it is refused; `cut` means that no line can follow it."""
+        undecoded = any(fault.code in ("WIRE-BOM", "WIRE-UTF8") for fault in reading.faults)
+        state = "refused" if undecoded and self.lines else self._scan(reading.text)
+        if state != "refused":
+            if isinstance(reading.value, dict):
+                self._whole[len(self.lines)] = reading
+            self.lines.append(reading.data)
+            self.size += len(reading.data)
+        return state
+
+    def _scan(self, text: str) -> Literal["open", "complete", "cut", "refused"]:
+        try:
+            for _ in self._scanner.tokens(text):
+                pass
+        except Broken as broken:
+            return "cut" if _stops_early(broken.fault, text) else "refused"
+        return "open" if self._scanner.steps else "complete"
+
+    def together(self) -> Reading:
+        """One reading for all the lines; where the first one ends, the message should."""
+        reading = _fragment(self.lines, self.line, "")
+        at = reading.text.index("\n")
+        fault = Fault("WIRE-LINE", f"message spans {len(self.lines)} lines", at, 1, at + 1)
+        return replace(reading, faults=(*reading.faults[:-1], fault))
+
+    def apart(self, message: str) -> Iterator[Reading]:
+        """The messages among the lines, and a reading for each stretch of other lines."""
+        start = 0
+        for index in (*self._whole, len(self.lines)):
+            lines = self.lines[start:index]
+            if any(line.strip() for line in lines):
+                yield _fragment(lines, self.line + start, message)
+            if index in self._whole:
+                yield self._whole[index]
+            start = index + 1
+
+
+def _stops_early(fault: Fault, text: str) -> bool:
+    return fault.code == "WIRE-JSON" and fault.offset == len(text)
+
+
+def _fragment(lines: list[bytes], line: int, message: str) -> Reading:
+    data = b"\n".join(lines)
+    text, faults = decode(data.rstrip(b"\r"))
+    assert text is not None, "a line that is not UTF-8 is never held"
+    fault = Fault("WIRE-LINE", message, len(text), *line_column(text, len(text)))
+    return Reading(data, line, text, None, (*faults, fault))

@@ -1,0 +1,493 @@
+"""JSON text → value, exact to the token; and where a JSON Pointer stands in the text.
+
+A library's decoder changes what it reads: `9007199254740991.4` becomes an integer, `1E400` infinity,
+the last of two equal member names wins in silence. Here a number keeps its value, and whatever is
+wrong with the text is a `Fault` with its position. The text is RFC 8259, strictly.
+
+There are two ways through. `parse` first asks the standard library's decoder, with hooks that give
+up at anything doubtful; what it lets through has no fault and the same value. Everything else goes
+to `Scanner`, which is slower, knows positions and does not recurse.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from conformance.events import JSON, Fault
+
+EXPONENT: Final = 10_000  # a number may not state a greater one: 1e999999999 has gigabytes of digits
+REPORTED: Final = 20  # faults of one text, beside the fatal one
+BOM: Final = "\ufeff"
+
+# The integers on whose value all implementations agree (RFC 8259 §6), without and with a sign.
+U53: Final = (0, 2**53 - 1)
+I53: Final = (-(2**53 - 1), 2**53 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is read at most (RFC 8259 §9): `length` counts characters, `depth` brackets that are open
+    at once, `digits` (16 to 4300, where `int` stops) the characters of one number."""
+
+    length: int = 64 * 1024 * 1024
+    depth: int = 512
+    digits: int = 1000
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a limit that cannot be kept."""
+        if not 16 <= self.digits <= 4300:
+            raise ValueError(f"a limit of {self.digits} digits is not between 16 and 4300")
+
+
+LIMITS: Final = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a text says, and what is wrong with it in the order of the text."""
+
+    value: JSON
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def fatal(self) -> Fault | None:
+        """The fault that leaves no value (which is then None), if there is one."""
+        return next((fault for fault in self.faults if fault.fatal), None)
+
+
+class Broken(ValueError):
+    """The text is no JSON, or exceeds a limit; `fault` says where and why."""
+
+    def __init__(self, code: str, message: str, text: str, at: int) -> None:
+        """The fault stands at character `at` of the text."""
+        super().__init__(message)
+        self.fault = _fault(code, message, text, at)
+
+
+def parse(text: str, limits: Limits = LIMITS) -> Parsed:
+    """Read one JSON text (RFC 8259 §2). Never raises; takes time in proportion to the length.
+
+    A number is an int, a float where the float says just what the token says (`0.35`, `1e3`), else
+    a Decimal (`9007199254740993.0`, `1E400`). Of members with equal names the last is kept.
+    """
+    if len(text) > limits.length:
+        message = f"the text has {len(text)} characters; the limit is {limits.length}"
+        return Parsed(None, (Fault("WIRE-LIMIT", message),))
+    if _ordinary(text, limits):
+        try:
+            return Parsed(_FAST.decode(text))
+        except (ValueError, RecursionError):
+            pass  # the slow way finds what is wrong, if anything is, and where
+    return _exact(text, limits)
+
+
+def decode(data: bytes) -> tuple[str | None, tuple[Fault, ...]]:
+    """Bytes → text: UTF-8 without a byte order mark (RFC 8259 §8.1).
+
+    The offset and column of a fault in undecodable bytes count bytes.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start
+        line, column = data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at)
+        message = f"byte 0x{data[at]:02x} at offset {at} is not UTF-8: {error.reason}"
+        return None, (Fault("WIRE-UTF8", message, at, line, column),)
+    if text.startswith(BOM):
+        message = "the text begins with a byte order mark (U+FEFF), which JSON must not"
+        return text[1:], (Fault("WIRE-BOM", message, fatal=False),)
+    return text, ()
+
+
+_BRACKET = re.compile(r"[\[\]{}]")
+_SAMPLES = re.compile(r"[-+.0-9eE]{16}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_WHOLE = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+# Behind another backslash this need not be an escape, so such a pair is left to the slow way.
+_PAIR = re.compile(r"(?<!\\)" + _WHOLE)
+
+
+def _ordinary(text: str, limits: Limits) -> bool:
+    """Whether depth, digits and surrogates, which the fast way does not notice, are right; in doubt, no."""
+    return (
+        (text.count("[") + text.count("{") <= limits.depth or _depth(text) <= limits.depth)
+        # a number of more digits would fill 16 samples
+        and (len(text) <= limits.digits or _SAMPLES.search(text[:: limits.digits // 16]) is None)
+        and ("\\u" not in text or _HALF.search(_PAIR.sub(" ", text)) is None)
+        and (text.isascii() or _SURROGATE.search(text) is None)
+    )
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest, exactly, as far as the text is JSON."""
+    # Without escapes each quotation mark begins or ends a string, so every second piece is outside.
+    bare = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
+    steps = (1 if bracket in "[{" else -1 for piece in bare for bracket in _BRACKET.findall(piece))
+    return max(accumulate(steps), default=0)
+
+
+def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError
+    return members
+
+
+def _fraction(token: str) -> float | Decimal:
+    """The exact value of a number with a fraction or an exponent; ValueError if that is too great."""
+    near = float(token)
+    shortest = repr(near)
+    if shortest == token:
+        return near
+    if abs(int(token.lower().partition("e")[2] or 0)) > EXPONENT:
+        raise ValueError
+    exact = Decimal(token)
+    return near if Decimal(shortest) == exact else exact  # "inf", of a float that overflowed, differs
+
+
+# `int` refuses each of the constants that RFC 8259 §6 does: NaN, Infinity, -Infinity.
+_FAST = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_fraction, parse_constant=int)
+_PLAIN = json.JSONDecoder()
+
+# What may come next, as a person is told, and what that can begin with (RFC 8259 §2 to §5).
+_VALUE, _ELEMENT, _COLON = "a value", "a value or ']'", "':'"
+_NAME, _MEMBER = "a member name in double quotes", "a member name in double quotes or '}'"
+_MORE_MEMBERS, _MORE_ELEMENTS, _END = "',' or '}'", "',' or ']'", "the end of the text"
+_ANY = '{["-0123456789tfn'
+_BEGINNINGS = {_VALUE: _ANY, _ELEMENT: _ANY + "]", _NAME: '"', _MEMBER: '"}', _COLON: ":",
+               _MORE_MEMBERS: ",}", _MORE_ELEMENTS: ",]", _END: ""}  # fmt: skip
+_ESCAPED = 'one of " \\ / b f n r t u after a backslash'
+_LITERALS = {"true": True, "false": False, "null": None}
+
+Token: TypeAlias = tuple[str, int, int, JSON]
+"""Kind (a bracket, `name`, `string`, `number`, `literal`), start, end, value (None for a number)."""
+
+
+class Scanner:
+    """The tokens of one JSON text, strictly and without recursion.
+
+    A text may come in pieces that end between tokens, as lines do. `steps` is the pointer of the
+    value (or name, or end of a value) that was yielded last. Where a text breaks at its very end,
+    it is not wrong but stops too early.
+    """
+
+    __slots__ = ("_depth", "steps", "want")
+
+    def __init__(self, depth: int = LIMITS.depth) -> None:
+        """At most `depth` brackets may be open at once."""
+        self.want = _VALUE
+        self.steps: list[str | int] = []
+        self._depth = depth
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        """The tokens of the next piece; raises Broken where they are no JSON."""
+        at = _after(_SPACE, text, 0)
+        while at < len(text):
+            char = text[at]
+            if char not in _BEGINNINGS[self.want]:
+                raise _unexpected(text, at, self.want)
+            if char in ",:":
+                self.want = _NAME if self.want == _MORE_MEMBERS else _VALUE
+                at += 1
+            else:
+                yield (token := self._token(text, at, char))
+                at = token[2]
+                if char in "{[":
+                    self.steps.append("" if char == "{" else -1)
+            at = _after(_SPACE, text, at)
+
+    def _token(self, text: str, at: int, char: str) -> Token:
+        if char == '"' and self.want in (_NAME, _MEMBER):
+            self.want = _COLON
+            name, end = _string(text, at)
+            self.steps[-1] = name
+            return "name", at, end, name
+        if char in "}]":
+            self.steps.pop()
+        elif self.steps and isinstance(self.steps[-1], int):
+            self.steps[-1] += 1
+        if char in "{[" and len(self.steps) == self._depth:
+            raise Broken("WIRE-LIMIT", f"brackets nest deeper than {self._depth}", text, at)
+        self.want = self._next(char)
+        return (char, at, at + 1, None) if char in "{[}]" else _scalar(text, at, char)
+
+    def _next(self, char: str) -> str:
+        if char in "{[":
+            return _MEMBER if char == "{" else _ELEMENT
+        if not self.steps:
+            return _END
+        return _MORE_MEMBERS if isinstance(self.steps[-1], str) else _MORE_ELEMENTS
+
+    def finish(self, text: str) -> None:
+        """Raise Broken if the value is not complete at the end of `text`, its last piece."""
+        if self.want != _END:
+            raise _unexpected(text, len(text), self.want)
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_WORD = re.compile(r"-?[A-Za-z_][A-Za-z_0-9]{0,39}")
+# As far as a text is the beginning of a number (RFC 8259 §6); it is one if it ends in a digit.
+_NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][-+]?[0-9]*)?)?")
+_ESCAPE_OR_CONTROL = re.compile(r"[\\\x00-\x1f]")
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
+_LONE = re.compile(_WHOLE + r"|(\\u[dD][89a-fA-F]..|[\ud800-\udfff])|\\.")
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
+def _scalar(text: str, at: int, char: str) -> Token:
+    if char == '"':
+        value, end = _string(text, at)
+        return "string", at, end, value
+    word = text[at : _after(_WORD, text, at)]
+    if word in _LITERALS:
+        return "literal", at, at + len(word), _LITERALS[word]
+    end = _after(_NUMBER, text, at)
+    if word or text[end - 1] not in "0123456789":
+        raise _unexpected(text, at, _VALUE) if word else _unexpected(text, end, "a digit")
+    return "number", at, end, None
+
+
+def _string(text: str, at: int) -> tuple[str, int]:
+    try:
+        value, end = _PLAIN.raw_decode(text, at)
+    except ValueError:
+        raise _broken_string(text, at) from None
+    return value, end
+
+
+def _broken_string(text: str, start: int) -> Broken:
+    at = start + 1
+    while stop := _ESCAPE_OR_CONTROL.search(text, at):
+        at = stop.start()
+        if text[at] != "\\":
+            message = f"the control character U+{ord(text[at]):04X} stands unescaped in a string"
+            return Broken("WIRE-JSON", message, text, at)
+        if not (escape := _ESCAPE.match(text, at)):
+            end = _after(_CUT_ESCAPE, text, at)
+            return _unexpected(text, end, _ESCAPED if end == at + 1 else "four hex digits after \\u")
+        at = escape.end()
+    line, column = line_column(text, start)
+    return _unexpected(text, len(text), f"the end of the string of line {line}, column {column}")
+
+
+def _unexpected(text: str, at: int, want: str) -> Broken:
+    word = text[at : _after(_WORD, text, at)] or text[at : at + 1]
+    if not word:
+        return Broken("WIRE-JSON", f"expected {want} but the text ends", text, at)
+    cut = any(literal.startswith(word) for literal in _LITERALS) and len(text) == at + len(word)
+    if cut and want in (_VALUE, _ELEMENT):
+        return Broken("WIRE-JSON", f"expected {want} but the text ends after {word!r}", text, len(text))
+    if word.removeprefix("-") in ("NaN", "Infinity"):
+        return Broken(
+            "WIRE-CONSTANT", f"expected {want} but found {word}, which JSON does not have", text, at
+        )
+    if want == _END and word == "{":
+        return Broken("WIRE-LINE", "two messages on one line: the second begins here", text, at)
+    return Broken("WIRE-JSON", f"expected {want} but found {word!r}", text, at)
+
+
+def _fault(code: str, message: str, text: str, at: int, fatal: bool = True, pointer: str = "") -> Fault:
+    line, column = line_column(text, at)
+    return Fault(code, message, at, line, column, fatal, pointer)
+
+
+def line_column(text: str, offset: int) -> tuple[int, int]:
+    """Line and column, from 1, of a character of the text; only a newline ends a line."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def _exact(text: str, limits: Limits) -> Parsed:
+    scanner = Scanner(limits.depth)
+    builder = _Builder(text, limits, scanner)
+    try:
+        for token in scanner.tokens(text):
+            builder.add(*token)
+        scanner.finish(text)
+    except Broken as broken:
+        return Parsed(None, (*builder.faults, broken.fault))
+    return Parsed(builder.opened[0][0], tuple(builder.faults))
+
+
+class _Builder:
+    """Puts tokens together to a value, and notes what is wrong with it on the way."""
+
+    def __init__(self, text: str, limits: Limits, scanner: Scanner) -> None:
+        self.faults: list[Fault] = []
+        self.opened: list[Any] = [[]]  # the open containers, in a list that holds the whole value
+        self._text, self._limits, self._scanner = text, limits, scanner
+
+    def add(self, kind: str, start: int, end: int, value: JSON) -> None:
+        if kind in ("name", "string") and _SURROGATE.search(value):
+            self._note_halves(start, end)
+        if kind == "name":
+            if value in self.opened[-1]:
+                self._note("WIRE-KEYS", f"the member {shortened(value)} occurs twice", start)
+        elif kind in ("}", "]"):
+            self.opened.pop()
+        else:
+            self._put(kind, self._number(start, end) if kind == "number" else value)
+
+    def _put(self, kind: str, value: JSON) -> None:
+        value = {"{": {}, "[": []}.get(kind, value)
+        parent = self.opened[-1]
+        if isinstance(parent, list):
+            parent.append(value)
+        else:
+            parent[self._scanner.steps[-1]] = value
+        if kind in ("{", "["):
+            self.opened.append(value)
+
+    def _number(self, start: int, end: int) -> int | float | Decimal:
+        token = self._text[start:end]
+        if end - start > self._limits.digits:
+            message = f"a number of {end - start} characters; the limit is {self._limits.digits}"
+            raise Broken("WIRE-LIMIT", message, self._text, start)
+        try:
+            return int(token) if token.lstrip("-").isdigit() else _fraction(token)
+        except ValueError:
+            raise Broken("WIRE-LIMIT", f"an exponent beyond {EXPONENT}", self._text, start) from None
+
+    def _note_halves(self, start: int, end: int) -> None:
+        for match in _LONE.finditer(self._text, start, end):
+            if match[1]:
+                point = match[1][2:] or f"{ord(match[1]):x}"
+                self._note("WIRE-SURROGATE", f"U+{point.upper()} is half a surrogate pair", match.start())
+
+    def _note(self, code: str, message: str, at: int) -> None:
+        if len(self.faults) < REPORTED:
+            where = _SURROGATE.sub("\ufffd", pointer(self._scanner.steps))
+            message = f"{message}, at {shortened(where)}"
+            self.faults.append(_fault(code, message, self._text, at, fatal=False, pointer=where))
+
+
+def shortened(text: str) -> str:
+    """At most 60 characters of a text, quoted, with escapes for what a terminal would obey or not show."""
+    return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+class Place(NamedTuple):
+    """A piece of a text: characters from 0, `end` exclusive; line and column of its start, from 1."""
+
+    offset: int
+    end: int
+    line: int
+    column: int
+
+
+def locate(text: str, pointer: str) -> Place | None:
+    """Where the value at the pointer stands, or else the deepest value on the way to it.
+
+    Of members with equal names the last counts, as it does in the value. None if the text is no
+    JSON; ValueError if `pointer` is no JSON Pointer.
+    """
+    wanted = parts(pointer)
+    scanner = Scanner(len(text))
+    found: list[tuple[int, int]] = []  # the value itself, and its part at wanted[0], wanted[0:2], …
+    inside = 0  # how many containers are open that lie on the way
+    try:
+        for kind, start, end, _ in scanner.tokens(text):
+            depth = len(scanner.steps)
+            if kind in ("}", "]"):
+                if inside == depth + 1:
+                    found[depth] = (found[depth][0], end)
+                    inside = depth
+            elif kind != "name" and inside == depth and _leads(scanner.steps, wanted):
+                found[depth:] = [(start, end)]
+                inside += kind in ("{", "[")
+        scanner.finish(text)
+    except Broken:
+        return None
+    return Place(*found[-1], *line_column(text, found[-1][0]))
+
+
+def _leads(steps: list[str | int], wanted: list[str]) -> bool:
+    return not steps or (len(steps) <= len(wanted) and str(steps[-1]) == wanted[len(steps) - 1])
+
+
+def pointer(steps: Iterable[str | int]) -> str:
+    """The JSON Pointer that takes these steps (RFC 6901 §3)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def parts(pointer: str) -> list[str]:
+    """The steps of a JSON Pointer (RFC 6901 §3); ValueError if it is none."""
+    if (pointer and pointer[0] != "/") or _BAD_TILDE.search(pointer):
+        raise ValueError(f"{pointer!r} is no JSON Pointer")
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+_BAD_TILDE = re.compile(r"~(?![01])")
+_INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final[Any] = _Missing()
+"""What `resolve` finds where there is nothing."""
+
+
+def resolve(value: JSON, pointer: str) -> JSON:
+    """The part of a value that a JSON Pointer means (RFC 6901 §4), or MISSING."""
+    for step in parts(pointer):
+        if isinstance(value, dict):
+            value = value.get(step, MISSING)
+        elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return MISSING
+    return value
+
+
+def integral(value: JSON) -> bool:
+    """Whether a value is an integer, as JSON Schema means it: `1.0` and `1e3` are, true is not."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return value.is_integer() if isinstance(value, float) else type(value) is int
+
+
+def bounds_fault(value: JSON, low: int, high: int) -> str | None:
+    """What keeps a value from being an integer from `low` to `high`, or None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return "is not a number"
+    if not integral(value):
+        return "is not an integer"
+    if value > high:
+        return f"is greater than {high}"
+    return f"is less than {low}" if value < low else None
+
+
+def replace_lone_surrogates(value: JSON) -> JSON:
+    """A copy with U+FFFD for each lone surrogate, for engines that refuse them; of names that become
+    equal the last is kept."""
+    holder = [value]
+    unseen: list[Any] = [holder]
+    while unseen:
+        container = unseen.pop()
+        for key, part in enumerate(container) if isinstance(container, list) else container.items():
+            container[key] = copy = _replaced(part)
+            if isinstance(copy, (dict, list)):
+                unseen.append(copy)
+    return holder[0]
+
+
+def _replaced(part: JSON) -> JSON:
+    if isinstance(part, str):
+        return _SURROGATE.sub("\ufffd", part)
+    if isinstance(part, dict):
+        return {_SURROGATE.sub("\ufffd", name): inner for name, inner in part.items()}
+    return list(part) if isinstance(part, list) else part

@@ -1,0 +1,126 @@
+"""A lifecycle is a table: states, the transitions between them, and the reasons each permits.
+
+One file owns all movement of state. An illegal move leaves the entity where it was, so that one
+fault is one finding and not a cascade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.errors import BadPack
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One edge. `reasons` are those it permits; None where it lists none."""
+
+    source: str
+    target: str
+    label: str = ""
+    reasons: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """The table of one kind of entity. `classes` gives each state its class, `terminal` among them."""
+
+    name: str
+    initial: str
+    classes: Mapping[str, str]
+    transitions: Mapping[tuple[str, str], Transition]
+    repeat: frozenset[str] = frozenset()
+
+    def edge(self, source: str, target: str) -> Transition | None:
+        """The transition from one state to another; staying in a repeatable state is one."""
+        found = self.transitions.get((source, target))
+        if found is None and source == target and source in self.repeat:
+            return Transition(source, target, "progress")
+        return found
+
+    def allowed(self, source: str) -> tuple[str, ...]:
+        """The states that may follow `source`, in the table's order."""
+        onward = [target for start, target in self.transitions if start == source]
+        return tuple(onward + [source] if source in self.repeat else onward)
+
+    def is_terminal(self, state: str) -> bool:
+        """Whether nothing may follow the state."""
+        return self.classes.get(state) == "terminal"
+
+    def edges(self) -> Iterator[Transition]:
+        """Every edge that two messages can show, repeats included."""
+        yield from self.transitions.values()
+        yield from (Transition(state, state, "progress") for state in sorted(self.repeat))
+
+
+def read(table: Mapping[str, Any]) -> Lifecycle:
+    """A lifecycle from its JSON form; BadPack where a state is named that is not listed."""
+    classes = table["states"]
+    edges = {}
+    for row in table["transitions"]:
+        reasons = tuple(row["reasons"]) if "reasons" in row else None
+        edges[row["from"], row["to"]] = Transition(row["from"], row["to"], row.get("label", ""), reasons)
+    named = {table["initial"], *table.get("repeat", ()), *(state for pair in edges for state in pair)}
+    unknown = sorted(named - set(classes))
+    if unknown:
+        raise BadPack(f"lifecycle {table['name']!r} names the unlisted state {', '.join(unknown)}")
+    return Lifecycle(table["name"], table["initial"], classes, edges, frozenset(table.get("repeat", ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What one message did to one entity.
+
+    `before` is None for an entity that no earlier message created; `edge` is None where the table
+    has no such transition (then the entity stays where it was).
+    """
+
+    entity: str
+    before: str | None
+    target: str
+    edge: Transition | None
+
+    @property
+    def illegal(self) -> bool:
+        """Whether the table was broken: the state before is known and no edge leads on."""
+        return self.before is not None and self.edge is None
+
+
+class States:
+    """Where each entity of one lifecycle stands, moved by one message at a time."""
+
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        self.lifecycle = lifecycle
+        self._at: dict[str, str] = {}
+        self.created: set[str] = set()
+        """Entities whose beginning was seen, not only some later message about them."""
+
+    def state(self, entity: str) -> str | None:
+        """The entity's state; None while nothing is known of it."""
+        return self._at.get(entity)
+
+    def create(self, entity: str) -> None:
+        """The entity begins, in the table's initial state; a known one stays as it is."""
+        if entity not in self._at:
+            self._at[entity] = self.lifecycle.initial
+            self.created.add(entity)
+
+    def forget(self, entity: str) -> None:
+        """The entity never came to be (its creation was refused)."""
+        self._at.pop(entity, None)
+        self.created.discard(entity)
+
+    def move(self, entity: str, target: str) -> Move:
+        """Move the entity if the table allows it; an entity not known before is taken as it is."""
+        before = self._at.get(entity)
+        edge = self.lifecycle.edge(before, target) if before is not None else None
+        if target in self.lifecycle.classes and (before is None or edge is not None):
+            self._at[entity] = target
+        return Move(entity, before, target, edge)
+
+    def force(self, entity: str, target: str) -> None:
+        """Take over a state that the table does not lead to, where another requirement judges the move."""
+        if target in self.lifecycle.classes:
+            self._at[entity] = target

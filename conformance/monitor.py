@@ -1,0 +1,258 @@
+"""All checks of a pack over a stream of events: the one path on which everything is judged.
+
+For each event the kind is found, the lifecycles are moved, the checks that look at meaning give their
+findings, and then the schema's errors are added for their owners. A schema error on something that a
+check has already reported says nothing new and is left out, so that one fault is one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from conformance import jsontext, protocols
+from conformance.attribution import Attribution
+from conformance.checks import CHECKS, Check, Moved, Observation, numbers, order, relation, text
+from conformance.checks import movement as movement
+from conformance.correlation import Correlator, Message, Sessions
+from conformance.errors import BadPack
+from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
+from conformance.findings import BrokenConstraint, Finding
+from conformance.lifecycles import Move, States
+from conformance.packs import Pack
+
+FAMILIES = (text, numbers, movement, order, relation, protocols)
+"""The modules whose import enters their checks into `CHECKS`."""
+
+NOT_OBSERVED = ("schema", "scenario")
+"""Kinds of check that are not classes: the monitor judges schemas itself, a scenario's steps the rest."""
+
+
+class Monitor:
+    """Judges one stream. `form` is what messages are held to: `sender` or `receiver`.
+
+    `as_published` judges the text and the schemas as their authors published them, and nothing else;
+    `stateless` leaves out what only other messages can show; `kind` is the kind of every message.
+    """
+
+    def __init__(
+        self,
+        pack: Pack,
+        *,
+        form: str = "sender",
+        as_published: bool = False,
+        stateless: bool = False,
+        kind: str = "",
+    ) -> None:
+        self._pack = pack
+        self._schemas = pack.schemas(form, as_published=as_published)
+        self._correlator = Correlator(pack, kind)
+        self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
+        self._judging = _schema_rows(pack)
+        self._movement = Movement(pack)
+        limited = {"json-text"} if as_published else _STATELESS if stateless else None
+        self._checks = [check for kind, check in _checks(pack) if limited is None or kind in limited]
+        self._complete = True
+        self.messages = 0
+        self.unknown: list[Message] = []
+        """Messages of which only other records could tell the kind."""
+
+    def feed(self, event: Event) -> list[Finding]:
+        """The findings that this event settles, each with its place in the input."""
+        if isinstance(event, Closed):
+            self._complete = self._complete and event.final
+        seen = self._observe(event)
+        findings = [finding for check in self._checks for finding in check.see(seen)]
+        if seen.message is not None:
+            self.messages += 1
+            findings += self._structure(seen.message, findings)
+        return [_placed(finding, event) for finding in _told_once(findings)]
+
+    def end(self) -> list[Finding]:
+        """The findings that only the end of the record settles."""
+        return [finding for check in self._checks for finding in check.end(self._complete)]
+
+    def _observe(self, event: Event) -> Observation:
+        if not isinstance(event, (Sent, Received)):
+            return Observation(event)
+        message = self._correlator.message(event)
+        return Observation(event, message, tuple(self._movement.of(message)))
+
+    def _structure(self, message: Message, findings: list[Finding]) -> Iterator[Finding]:
+        """Findings of the message's schema, or that it has none."""
+        if message.name == "?":
+            self.unknown.append(message)
+            return
+        if message.kind is None:
+            if isinstance(message.value, dict):
+                yield _about(message, self._pack.unknown_kind_id, message.problem)
+            return
+        broken = [finding for finding in findings if not finding.ok]
+        places = {finding.pointer for finding in broken}
+        owners = {finding.requirement for finding in broken}
+        for error in self._errors(message, message.kind.schema, message.kind.at):
+            owner = self._attribution.of(error, message.kind.name)
+            if error.pointer not in places and owner not in owners:
+                yield _from_error(message, owner, error)
+        yield from self._passing(message)
+
+    def _passing(self, message: Message) -> Iterator[Finding]:
+        assert message.kind is not None
+        for requirement, kinds in self._judging:
+            if kinds is None or message.kind.name in kinds:
+                yield Finding(
+                    requirement, True, message.party, message.seq, connection=message.event.connection
+                )
+
+    def _errors(self, message: Message, location: str, at: str) -> Iterator[BrokenConstraint]:
+        value = message.value
+        if any(fault.code == "WIRE-SURROGATE" for fault in message.event.faults):
+            value = jsontext.replace_lone_surrogates(value)
+        if self._pack.meta.get("envelope") == "json-rpc":
+            yield from self._schemas.errors("jsonrpc.schema.json", value)
+        part = jsontext.resolve(value, at)
+        part = {} if part is jsontext.MISSING else part
+        for error in self._schemas.errors(location, part):
+            yield replace(error, pointer=at + error.pointer)
+
+
+_STATELESS = {"json-text", "integer-bounds", "requires", "reason-required", "direction"}
+
+
+def _checks(pack: Pack) -> Iterator[tuple[str, Check]]:
+    for requirement in pack.requirements.values():
+        for spec in requirement.checks:
+            kind = spec["kind"]
+            if kind in NOT_OBSERVED:
+                continue
+            if kind not in CHECKS:
+                raise BadPack(f"{requirement.id} has the unknown kind of check {kind!r}")
+            yield kind, CHECKS[kind](requirement, spec, pack)
+
+
+def _schema_rows(pack: Pack) -> list[tuple[str, frozenset[str] | None]]:
+    return [
+        (requirement.id, frozenset(spec["on"]) if "on" in spec else None)
+        for requirement in pack.requirements.values()
+        for spec in requirement.checks
+        if spec["kind"] == "schema"
+    ]
+
+
+def _told_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings without the passes of requirements that this same event broke, and without repeats."""
+    told = list(findings)
+    broken = {finding.requirement for finding in told if not finding.ok}
+    passes: set[str] = set()
+    for finding in told:
+        if not finding.ok:
+            yield finding
+        elif finding.requirement not in broken and finding.requirement not in passes:
+            passes.add(finding.requirement)
+            yield finding
+
+
+def _about(message: Message, requirement: str, text: str) -> Finding:
+    event = message.event
+    return Finding(requirement, False, message.party, event.seq, text, connection=event.connection)
+
+
+def _from_error(message: Message, requirement: str, error: BrokenConstraint) -> Finding:
+    finding = _about(message, requirement, error.message)
+    return replace(finding, pointer=error.pointer, expected=error.expected, actual=error.actual)
+
+
+def _placed(finding: Finding, event: Event) -> Finding:
+    """The finding with line and column in the input, where it is about a text."""
+    if finding.ok or isinstance(event, (Opened, Closed)):
+        return finding
+    line, column = max(finding.line, 1), max(finding.column, 1)
+    if not finding.line and not isinstance(event, Malformed):
+        place = jsontext.locate(event.text, finding.pointer)
+        line, column = (place.line, place.column) if place else (1, 1)
+    shift = event.column - 1 if line == 1 else 0
+    return replace(finding, line=event.line + line - 1, column=column + shift)
+
+
+class Movement:
+    """Moves the lifecycles of a pack, as the rows of its `pack.json` say."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._rows = list(pack.lifecycles.values())
+        self._states: dict[tuple[str, str], States] = {}
+        self._sessions = Sessions(pack.meta.get("sessions", []))
+        self._delivered: dict[tuple[str, str], object] = {}
+
+    def of(self, message: Message) -> Iterator[Moved]:
+        """What the message says of each lifecycle's entities."""
+        if message.kind is None:
+            return
+        self._sessions.begun(message)
+        if message.known_party and message.party not in message.kind.senders:
+            return
+        for table, rows in self._rows:
+            key = (self._sessions.of(message), table.name)
+            states = self._states.setdefault(key, States(table))
+            for row in rows:
+                if message.is_a(row["on"]):
+                    yield from self._apply(message, row, states)
+
+    def _apply(self, message: Message, row: dict[str, object], states: States) -> Iterator[Moved]:
+        source = message.request if row.get("of") == "request" else message
+        entity = source.at(str(row["entity"])) if source is not None else None
+        if not isinstance(entity, str) or self._is_redelivery(message, row, entity):
+            return
+        if row.get("create"):
+            states.create(entity)
+        elif row.get("forget"):
+            if states.state(entity) == states.lifecycle.initial:
+                states.forget(entity)
+        else:
+            yield from self._moved(message, row, states, entity)
+
+    def _moved(
+        self, message: Message, row: dict[str, object], states: States, entity: str
+    ) -> Iterator[Moved]:
+        state_at = str(row.get("state", ""))
+        target = row["to"] if "to" in row else message.at(state_at)
+        if not isinstance(target, str):
+            return
+        before = states.state(entity)
+        report = self._is_report(row, before, target)
+        if report or not self._may(row, before):
+            edge = states.lifecycle.edge(before, target) if report and before else None
+            move = Move(entity, before, target, edge)
+        else:
+            move = states.move(entity, target)
+            if move.illegal and row.get("force"):
+                states.force(entity, target)
+        reason_at = row.get("reason")
+        reason = message.at(str(reason_at)) if reason_at is not None else None
+        yield Moved(
+            states.lifecycle.name,
+            move,
+            report,
+            state_at,
+            None if reason_at is None else str(reason_at),
+            reason,
+        )
+
+    def _is_report(self, row: dict[str, object], before: str | None, target: str) -> bool:
+        if row.get("report") == "always":
+            return True
+        only_from = row.get("only_from")
+        if only_from is not None and before is not None and before != only_from:
+            return True
+        return row.get("report") == "when-unchanged" and before == target
+
+    def _may(self, row: dict[str, object], before: str | None) -> bool:
+        allowed = row.get("from")
+        return before is None or not isinstance(allowed, list) or before in allowed
+
+    def _is_redelivery(self, message: Message, row: dict[str, object], entity: str) -> bool:
+        if "number" not in row:
+            return False
+        key = (self._sessions.of(message), f"{message.at(str(row['number']))}")
+        return self._delivered.setdefault(key, message.value) is not message.value and (
+            self._delivered[key] == message.value
+        )

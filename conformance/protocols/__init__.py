@@ -1,0 +1,28 @@
+"""What no table can say: one module per protocol, reached through a row's `{"kind": "code"}`.
+
+A row names a function by `"function": "module.name"`; the module is imported when the pack is used.
+The function takes (requirement, parameters, pack) and returns a check.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from conformance.checks import Check, register
+from conformance.errors import BadPack
+from conformance.findings import Requirement
+from conformance.packs import Pack
+
+
+@register("code")
+def code(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
+    """The check that the row's `function` makes; BadPack where there is no such function."""
+    module, _, name = spec["function"].partition(".")
+    try:
+        made: Check = getattr(import_module(f"{__name__}.{module}"), name)(requirement, spec, pack)
+    except (ImportError, AttributeError) as error:
+        raise BadPack(
+            f"{requirement.id} is judged by {spec['function']!r}, which cannot be had: {error}"
+        ) from None
+    return made

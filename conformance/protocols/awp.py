@@ -1,0 +1,213 @@
+"""Agent World Protocol: what a submission means when its action id was used before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.checks import Observation, failed, passed
+from conformance.correlation import Message, Sessions
+from conformance.findings import Finding, Requirement
+from conformance.packs import Pack
+
+CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
+"""The members that make two submissions identical or not (AWP-ACT-001, AWP-ACT-009)."""
+
+CONFLICT = 3004
+UNKNOWN = 3008
+
+
+def _content(message: Message) -> dict[str, Any]:
+    # AWP-ACT-009: absent from both, or present in both with equal JSON values.
+    params = message.at("/params")
+    return {name: params[name] for name in CONTENT if name in params} if isinstance(params, dict) else {}
+
+
+@dataclass(slots=True)
+class _Action:
+    """An admitted action: what was submitted, and the last state and number the world reported."""
+
+    content: dict[str, Any]
+    state: Any
+    number: Any
+
+
+class Idempotence:
+    """AWP-ACT-001: an admitted action id answers an identical resubmission with the current state, and
+    refuses another content with 3004. An agent never sends other content under an admitted id.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._sessions = Sessions(pack.meta["sessions"])
+        self._actions: dict[tuple[str, str], _Action] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per resubmission for the agent, one per answer to it for the world."""
+        message = seen.message
+        if message is None:
+            return
+        self._sessions.begun(message)
+        if message.is_a(["action.submit"]):
+            yield from self._submitted(message)
+        elif message.request is not None and message.request.is_a(["action.submit"]):
+            yield from self._answered(message, message.request)
+        elif message.is_a(["action.status", "action.cancel.result"]):
+            self._reported(message, "/params" if message.is_a(["action.status"]) else "/result")
+
+    def _known(self, message: Message, pointer: str) -> _Action | None:
+        return self._actions.get((self._sessions.of(message), str(message.at(pointer))))
+
+    def _submitted(self, message: Message) -> Iterable[Finding]:
+        action = self._known(message, "/params/action_id")
+        if action is None:
+            return
+        if action.content == _content(message):
+            yield passed(self._requirement, message)
+            return
+        said = "an admitted action_id is submitted again with other content"
+        yield failed(self._requirement, message, said, "/params/action_id")
+
+    def _answered(self, message: Message, request: Message) -> Iterable[Finding]:
+        action = self._known(request, "/params/action_id")
+        refused = message.at("/error/code")
+        if action is None:
+            if refused is None:
+                self._admit(message, request)
+        elif action.content != _content(request):
+            yield self._judge_conflict(message, refused)
+        else:
+            yield self._judge_repeat(message, action, refused)
+
+    def _admit(self, message: Message, request: Message) -> None:
+        key = (self._sessions.of(message), str(request.at("/params/action_id")))
+        state, number = message.at("/result/state"), message.at("/result/status_seq")
+        self._actions[key] = _Action(_content(request), state, number)
+
+    def _judge_conflict(self, message: Message, refused: Any) -> Finding:
+        if refused == CONFLICT:
+            return passed(self._requirement, message)
+        said = f"other content under an admitted action_id is refused with {CONFLICT}, and this is "
+        said += "a result" if refused is None else f"error {refused}"
+        return failed(self._requirement, message, said, expected=(CONFLICT,), actual=refused)
+
+    def _judge_repeat(self, message: Message, action: _Action, refused: Any) -> Finding:
+        if refused is not None:
+            said = f"an identical resubmission reports the action's state, and this refuses it with {refused}"
+            return failed(self._requirement, message, said, "/error/code", actual=refused)
+        wanted = (action.state, action.number)
+        found = (message.at("/result/state"), message.at("/result/status_seq"))
+        if found == wanted:
+            return passed(self._requirement, message)
+        said = (
+            f"an identical resubmission reports the current state {wanted[0]} of status_seq {wanted[1]}, "
+            f"and this reports {found[0]} of {found[1]}"
+        )
+        return failed(self._requirement, message, said, "/result", expected=wanted, actual=found)
+
+    def _reported(self, message: Message, at: str) -> None:
+        action = self._known(message, f"{at}/action_id")
+        number = message.at(f"{at}/status_seq")
+        if action is not None and _is_later(number, action.number):
+            action.state, action.number = message.at(f"{at}/state"), number
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each answer is judged when it is seen."""
+        return ()
+
+
+def _is_later(number: Any, last: Any) -> bool:
+    return isinstance(number, int) and (not isinstance(last, int) or number > last)
+
+
+class Refusal:
+    """AWP-ACT-010: a submission answered with an error created no action: no status follows, and a pull
+    of its action id is answered with 3008, until the id is admitted after all.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._sessions = Sessions(pack.meta["sessions"])
+        self._admitted: set[tuple[str, str]] = set()
+        self._refused: dict[tuple[str, str], Message] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per sign of life, or of none, of a refused action."""
+        message = seen.message
+        if message is None:
+            return
+        self._sessions.begun(message)
+        request = message.request
+        if request is not None and request.is_a(["action.submit"]):
+            self._settle(message, self._key(message, request.at("/params/action_id")))
+        elif request is not None and request.is_a(["action.status.request"]):
+            yield from self._pulled(message, self._key(message, request.at("/params/action_id")))
+        elif message.is_a(["action.status"]):
+            key = self._key(message, message.at("/params/action_id"))
+            if key in self._refused:
+                said = f"a status of {key[1]}, whose submission was refused and so created no action"
+                yield failed(self._requirement, message, said, "/params/action_id")
+
+    def _key(self, message: Message, action_id: Any) -> tuple[str, str]:
+        return self._sessions.of(message), str(action_id)
+
+    def _settle(self, message: Message, key: tuple[str, str]) -> None:
+        if message.at("/error") is None:
+            self._admitted.add(key)
+            self._refused.pop(key, None)
+        elif key not in self._admitted:
+            self._refused[key] = message
+
+    def _pulled(self, message: Message, key: tuple[str, str]) -> Iterable[Finding]:
+        if key not in self._refused:
+            return
+        code = message.at("/error/code")
+        if code == UNKNOWN:
+            yield passed(self._requirement, message)
+            return
+        said = (
+            f"the action {key[1]} was refused and so is unknown ({UNKNOWN}), and this answers as if it were"
+        )
+        yield failed(self._requirement, message, said, expected=(UNKNOWN,), actual=code)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """One finding for each refused submission of which nothing more was heard."""
+        if complete:
+            yield from (passed(self._requirement, message) for message in self._refused.values())
+
+
+class Manifest:
+    """AWP-MAN-001: each channel and action type that an embodiment names is defined in the manifest."""
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per undefined name, else one for the manifest."""
+        message = seen.message
+        if message is None or not message.is_a(["initialize.result", "world.manifest.result"]):
+            return
+        broken = [*self._undefined(message, "channels", "observation_channels", "id")]
+        broken += self._undefined(message, "action_types", "action_schemas", "type")
+        yield from broken or [passed(self._requirement, message)]
+
+    def _undefined(self, message: Message, names: str, table: str, key: str) -> Iterable[Finding]:
+        rows = [*_objects(message.at(f"/result/{table}"))]
+        if names == "channels":
+            rows += _objects(message.at("/result/command_channels"))
+        defined = [row.get(key) for row in rows]
+        for index, body in enumerate(_objects(message.at("/result/embodiments"))):
+            for place, name in enumerate(body.get(names) or ()):
+                if name not in defined:
+                    where = f"/result/embodiments/{index}/{names}/{place}"
+                    said = f"the embodiment names {name!r}, which {table} does not define"
+                    yield failed(self._requirement, message, said, where, expected=defined, actual=name)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each manifest is judged when it is seen."""
+        return ()
+
+
+def _objects(rows: Any) -> list[dict[str, Any]]:
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

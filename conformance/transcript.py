@@ -1,0 +1,183 @@
+"""The record of one session: ordered events as JSON Lines, from which everything can be judged again.
+
+The first line is a header, each further line an event. A message stands in its line as it came, token
+for token, as the member `message`; one that would not fit into a line as JSON stands as `text`, and
+bytes that are no message, or that framing had to mend, as `data` in base64. A record without a
+`closed` line merely stops: what only the end could show is then left open.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+from conformance import jsontext
+from conformance.errors import InputUnreadable
+from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
+from conformance.framing import LineStream, Reading, read_message
+
+FORMAT = 1
+
+_FRAMED = ("WIRE-LINE", "WIRE-BOM", "WIRE-NOISE")
+
+
+def event_of(
+    reading: Reading,
+    seq: int,
+    party: str,
+    *,
+    sent: bool = False,
+    connection: str = "main",
+    time: float | None = None,
+    line: int | None = None,
+    column: int = 1,
+) -> Sent | Received | Malformed:
+    """The event that a reading is; `line` is the reading's own unless it stands somewhere else."""
+    at = reading.line if line is None else line
+    fault = reading.fatal
+    if fault is not None:
+        return Malformed(seq, party, reading.data, fault, connection, time, at, column)
+    made = Sent if sent else Received
+    return made(seq, party, reading.text, reading.value, connection, time, reading.faults, at, column)
+
+
+class Redaction:
+    """Replaces the values of secret members by pseudonyms of the same length.
+
+    One secret always becomes the same pseudonym within a run, so that what is judged by equality and
+    length is judged alike on the record; the key of the pseudonyms is `key` and is never kept.
+    """
+
+    def __init__(self, names: tuple[str, ...], key: bytes) -> None:
+        self._key = key
+        listed = "|".join(map(re.escape, names))
+        self._pattern = re.compile(rf'("(?:{listed})"\s*:\s*")((?:[^"\\]|\\.)*)') if names else None
+
+    def text(self, text: str) -> str:
+        """The text with every secret replaced."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: found[1] + self._pseudonym(found[2]), text)
+
+    def data(self, data: bytes) -> bytes:
+        """The same for bytes that may be no text."""
+        if self._pattern is None:
+            return data
+        return self.text(data.decode("latin-1")).encode("latin-1", "replace")
+
+    def _pseudonym(self, secret: str) -> str:
+        digest = hmac.new(self._key, secret.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+        return ("redacted-" + digest * (len(secret) // len(digest) + 1))[: len(secret)]
+
+
+class Writer:
+    """Appends events to a text file; each line is flushed before anyone judges the event."""
+
+    def __init__(self, file: IO[str], header: dict[str, Any], redaction: Redaction) -> None:
+        self._file = file
+        self._redaction = redaction
+        self._write(json.dumps({"transcript": FORMAT, **header}, ensure_ascii=False))
+
+    def append(self, event: Event) -> None:
+        """Write one event."""
+        head, body = self._row(event)
+        line = json.dumps({name: value for name, value in head.items() if value is not None})
+        self._write(f"{line[:-1]}, {body}}}" if body else line)
+
+    def _row(self, event: Event) -> tuple[dict[str, Any], str]:
+        head: dict[str, Any] = {"seq": event.seq, "event": type(event).__name__.lower()}
+        head |= {"time": event.time, "connection": event.connection}
+        if isinstance(event, Opened):
+            return head | {"detail": event.detail}, ""
+        if isinstance(event, Closed):
+            return head | {"by": event.by, "clean": event.clean, "detail": event.detail}, ""
+        head["party"] = event.party
+        if isinstance(event, Malformed):
+            return head, self._data(event.data)
+        return head, self._body(event)
+
+    def _body(self, event: Sent | Received) -> str:
+        text = self._redaction.text(event.text)
+        if any(fault.code in _FRAMED for fault in event.faults):
+            mark = b"\xef\xbb\xbf" if any(fault.code == "WIRE-BOM" for fault in event.faults) else b""
+            tail = b"\r" if any(fault.code == "WIRE-LINE" for fault in event.faults) else b""
+            return self._data(mark + text.encode("utf-8", "surrogatepass") + tail)
+        plain = "\n" not in text and "\r" not in text and text.isprintable()
+        return f'"message": {text}' if plain else f'"text": {json.dumps(text)}'
+
+    def _data(self, data: bytes) -> str:
+        coded = base64.b64encode(self._redaction.data(data) + b"\n").decode()
+        return f'"data": "{coded}"'
+
+    def _write(self, line: str) -> None:
+        self._file.write(line + "\n")
+        self._file.flush()
+
+
+def is_header(value: Any) -> bool:
+    """Whether a line's value is the header of a transcript."""
+    return isinstance(value, dict) and "transcript" in value
+
+
+def read_event(text: str, value: Any, line: int, where: str) -> Event:
+    """The event of one line of a transcript; InputUnreadable with file and line where it is none."""
+    try:
+        return _event(text, value, line)
+    except (KeyError, TypeError, ValueError) as error:
+        said = f"{where}:{line}: this line of the transcript is no event ({type(error).__name__}: {error})"
+        raise InputUnreadable(said) from None
+
+
+def _event(text: str, value: Any, line: int) -> Event:
+    name, seq = value["event"], int(value["seq"])
+    connection, time = value.get("connection", "main"), value.get("time")
+    if name == "opened":
+        return Opened(seq, connection, time, value.get("detail", ""))
+    if name == "closed":
+        return Closed(seq, connection, time, value["by"], value["clean"], value["detail"])
+    if name not in ("sent", "received", "malformed"):
+        raise ValueError(f"unknown event {name!r}")
+    reading, column = _recorded(text, value)
+    return event_of(
+        reading,
+        seq,
+        value["party"],
+        sent=name == "sent",
+        connection=connection,
+        time=time,
+        line=line,
+        column=column,
+    )
+
+
+def _recorded(text: str, value: dict[str, Any]) -> tuple[Reading, int]:
+    if "message" in value:
+        place = jsontext.locate(text, "/message")
+        assert place is not None
+        return read_message(text[place.offset : place.end].encode("utf-8", "surrogatepass")), place.column
+    if "text" in value:
+        return read_message(value["text"].encode("utf-8", "surrogatepass")), 1
+    data = base64.b64decode(value["data"], validate=True)
+    stream = LineStream()
+    readings = [*stream.feed(data), *stream.end()]
+    return (readings[0] if len(readings) == 1 else read_message(data)), 1
+
+
+def read(lines: Iterator[Reading], where: str) -> Iterator[Event]:
+    """The events of a transcript whose header line was read already.
+
+    A record that stops without its `closed` line ends with a `Closed` that is not `final`.
+    """
+    last, closed = 0, False
+    for reading in lines:
+        if reading.fatal is not None:
+            raise InputUnreadable(f"{where}:{reading.line}: {reading.fatal.message}")
+        event = read_event(reading.text, reading.value, reading.line, where)
+        last, closed = event.seq, isinstance(event, Closed)
+        yield event
+    if not closed:
+        yield Closed(last + 1, clean=False, detail="the record stops here", final=False)

@@ -1,0 +1,275 @@
+"""`ws://…` and `wss://…`: connect to a WebSocket server (RFC 6455)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import os
+import re
+import socket
+import ssl
+from contextlib import suppress
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidStatus,
+    InvalidURI,
+    NegotiationError,
+    WebSocketException,
+)
+from websockets.protocol import State
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
+
+from conformance.errors import BadTarget, ConnectionLost, TargetUnavailable
+from conformance.transports import Ended, Incoming, Options
+from conformance.transports.flow import Inbox, written
+from conformance.transports.stderr import excerpt
+
+# Factors of `Options.patience`, in seconds.
+OPEN = 10.0  # for the connection and the opening handshake
+STALL = 10.0  # for the peer to take one byte
+CLOSE = 2.0  # for the rest of the closing handshake
+
+GOOD = {1000, 1001, 1005}
+"""Close codes of a proper end: normal, going away, and a close frame that gives none (7.4.1)."""
+
+NO_PROXY: dict[str, Any] = {"proxy": None} if "proxy" in inspect.signature(connect).parameters else {}
+"""From version 15 on, websockets would use the proxy of the environment."""
+
+logger = logging.getLogger(__name__)
+logger.addHandler(logging.NullHandler())  # else warnings of the library end up on standard error
+
+
+class WebSocketConnection:
+    """One WebSocket. See `conformance.transports.Connection`.
+
+    A task empties the socket into the inbox, so that the end is noticed, and the server can go on
+    writing, while the kit is busy.
+    """
+
+    stream = False
+
+    def __init__(self, socket: ClientConnection, options: Options) -> None:
+        """Speak over a socket after the opening handshake."""
+        self._socket = socket
+        self._options = options
+        self._room = asyncio.Event()
+        self._inbox = Inbox(on_room=self._room.set)
+        self._forced = ""
+        self._goodbye: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._pump = asyncio.create_task(self._fill())
+
+    async def send(self, data: bytes) -> None:
+        """Send one text message."""
+        await self._send(data.decode())
+
+    async def send_raw(self, data: bytes) -> None:
+        """Send one text message, or a binary one: text must be UTF-8 (RFC 6455, 5.6)."""
+        try:
+            await self._send(data.decode())
+        except UnicodeDecodeError:
+            await self._send(data)
+
+    async def receive(self) -> Incoming | Ended:
+        """The next message, or how the connection ended."""
+        return await self._inbox.take()
+
+    async def finish(self, seconds: float) -> None:
+        """Send a close frame with code 1000."""
+        if self._inbox.ended is not None:
+            return
+        if self._goodbye is None:
+            self._goodbye = asyncio.create_task(self._close(1000))
+        loop = asyncio.get_running_loop()
+        if self._timer is None or loop.time() + seconds < self._timer.when():
+            self._stop_timer()
+            detail = f"the implementation did not answer the kit's close frame within {seconds:g} s"
+            self._timer = loop.call_later(seconds, self._abort, detail)
+
+    async def drop(self) -> None:
+        """Cut the TCP connection."""
+        self._abort("the kit dropped the connection")
+
+    async def ended(self) -> None:
+        """Wait until the socket is closed; `finish` or `drop` goes before. If cancelled, it drops."""
+        try:
+            await self._socket.wait_closed()
+        finally:
+            self._abort("the kit dropped the connection")
+            self._pump.cancel()
+            tasks = [self._pump] if self._goodbye is None else [self._pump, self._goodbye]
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _send(self, message: str | bytes) -> None:
+        if self._inbox.ended is not None:
+            raise ConnectionLost(self._inbox.ended.detail)
+        if self._goodbye is not None:
+            raise ConnectionLost("the kit has closed the connection")
+        left = self._socket.transport.get_write_buffer_size
+        try:
+            await written(self._socket.send(message), left, STALL * self._options.patience)
+        except ConnectionClosed:
+            raise ConnectionLost(self._how().detail) from None
+
+    async def _fill(self) -> None:
+        try:
+            with suppress(ConnectionClosed):
+                while True:
+                    self._inbox.put(await self._next())
+                    if self._inbox.full:
+                        self._room.clear()
+                        await self._room.wait()
+        finally:
+            self._stop_timer()
+            self._inbox.end(self._how())
+
+    async def _next(self) -> Incoming:
+        """The next message. recv() alone would wait for ever where a server leaves the TCP connection
+        open after the close frames.
+        """
+        within = CLOSE * self._options.patience
+        while True:
+            try:
+                async with asyncio.timeout(within):
+                    message = await self._socket.recv()
+                    return (
+                        Incoming(message.encode())
+                        if isinstance(message, str)
+                        else Incoming(message, binary=True)
+                    )
+            except TimeoutError:
+                if self._socket.protocol.state is not State.OPEN and self._goodbye is None:
+                    self._socket.transport.abort()
+            except UnicodeDecodeError:  # later versions of websockets close by themselves
+                self._goodbye = self._goodbye or asyncio.create_task(self._close(1007))
+                await self.finish(within)
+
+    async def _close(self, code: int) -> None:
+        with suppress(ConnectionClosed):
+            await self._socket.close(code)
+
+    def _abort(self, why: str) -> None:
+        if self._inbox.ended is None:
+            self._forced = self._forced or why
+            self._socket.transport.abort()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _how(self) -> Ended:
+        """From the close frames that went each way, if they did."""
+        if self._socket.protocol.state is not State.CLOSED:
+            return Ended(clean=False, detail="the kit dropped the connection")
+        closed = self._socket.protocol.close_exc
+        sent, received = closed.sent, closed.rcvd
+        if sent is not None and sent.code not in GOOD and not closed.rcvd_then_sent:
+            return Ended(False, f"{self._fault(sent.code, sent.reason)}, and the kit closed", sent.code)
+        if received is not None:
+            return Ended(received.code in GOOD, _closing(received.code, received.reason), received.code)
+        if self._forced:
+            return Ended(clean=False, detail=self._forced)
+        answer = " in answer to the kit's" if sent is not None else ""
+        return Ended(False, f"the connection closed without a close frame{answer} (code 1006)", 1006)
+
+    def _fault(self, code: int, reason: str) -> str:
+        """What made the library fail the connection with `code` (RFC 6455, 7.4.1)."""
+        if code == 1009:
+            return f"a message is larger than {self._options.max_message} bytes (code 1009)"
+        what = "a text message is not UTF-8" if code == 1007 else "the WebSocket protocol was broken"
+        return f"{what} (code {code}: {reason})" if reason else f"{what} (code {code})"
+
+
+def _closing(code: int, reason: str) -> str:
+    if code == 1005:
+        return "closed with a close frame that gives no code"
+    why = excerpt(reason.encode())
+    return f"closed with code {code}: {why}" if why else f"closed with code {code}"
+
+
+class WebSocketTransport:
+    """See `conformance.transports.Transport`."""
+
+    def __init__(self, target: str, options: Options) -> None:
+        """Nothing is reached yet; raises BadTarget."""
+        self._url = target
+        self._options = options
+        self._connections: list[WebSocketConnection] = []
+        try:
+            parse_uri(target)
+        except (InvalidURI, ValueError, AssertionError) as error:
+            reason = error.msg if isinstance(error, InvalidURI) else str(error)
+            raise BadTarget(f"'{_shown(target)}' is no WebSocket URL: {reason}") from None
+
+    async def open(self) -> WebSocketConnection:
+        """Connect and shake hands."""
+        try:
+            socket = await self._connect()
+        except (OSError, EOFError, ValueError, WebSocketException) as error:
+            raise TargetUnavailable(self._why(error)) from None
+        connection = WebSocketConnection(socket, self._options)
+        self._connections.append(connection)
+        if self._options.subprotocols and socket.subprotocol is None:
+            await connection.finish(CLOSE * self._options.patience)
+            raise TargetUnavailable(f"{_shown(self._url)} chose no subprotocol; {self._offered()}")
+        return connection
+
+    async def shutdown(self) -> None:
+        """Close every connection."""
+        for connection in self._connections:
+            await connection.finish(CLOSE * self._options.patience)
+        await asyncio.gather(*(connection.ended() for connection in self._connections))
+
+    async def _connect(self) -> ClientConnection:
+        subprotocols = [Subprotocol(name) for name in self._options.subprotocols]
+        return await connect(
+            self._url,
+            subprotocols=subprotocols or None,
+            compression=None,  # messages are to be judged as they were sent
+            open_timeout=OPEN * self._options.patience,
+            ping_interval=None,  # a keep-alive of ours could hide, or cause, what the protocol's own shows
+            close_timeout=None,  # finish() bounds it
+            max_size=self._options.max_message,
+            logger=logger,
+            **NO_PROXY,
+        )
+
+    def _offered(self) -> str:
+        return "the kit offered " + ", ".join(repr(name) for name in self._options.subprotocols)
+
+    def _why(self, error: Exception) -> str:
+        """One sentence for any way in which a WebSocket does not come to be."""
+        url = _shown(self._url)
+        if isinstance(error, InvalidStatus):
+            status = error.response.status_code
+            return f"{url} is not a WebSocket server: it answered HTTP {status} where 101 was expected"
+        if isinstance(error, NegotiationError):
+            return f"{url} chose what the kit did not offer: {error}; {self._offered()}"
+        if isinstance(error, TimeoutError) and error.errno is None:
+            return f"{url} did not answer within {OPEN * self._options.patience:g} s"
+        if isinstance(error, OSError) and (reason := _os_reason(error)):
+            return f"cannot connect to {url}: {reason}"
+        return f"{url} is not a WebSocket server: {excerpt(str(error).encode())}"
+
+
+def _os_reason(error: OSError) -> str:
+    """What the system says; empty where it is not the system that complains."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its TLS certificate does not hold: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed: {(error.reason or str(error)).lower().replace('_', ' ')}"
+    if isinstance(error, socket.gaierror):
+        return f"the name is not known ({(error.strerror or str(error)).lower()})"
+    # Where several addresses were tried, asyncio gives the numbers in the text only.
+    numbers = [error.errno] if error.errno else [int(n) for n in re.findall(r"\[Errno (\d+)\]", str(error))]
+    return ", ".join(dict.fromkeys(os.strerror(n).lower() for n in numbers))
+
+
+def _shown(url: str) -> str:
+    """The URL without credentials and query: both may hold secrets, and sentences are written down."""
+    return re.sub(r"//[^/?#]*@", "//", re.split(r"[?#]", url)[0])

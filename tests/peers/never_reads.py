@@ -1,0 +1,5 @@
+"""Never reads its input, so that the pipe fills."""
+
+import time
+
+time.sleep(600)
