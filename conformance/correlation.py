@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from conformance import jsontext
 from conformance.events import JSON, Spoken
 from conformance.packs import Kind, Pack, pointer_value, simply_fits
+from conformance.wording import type_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,11 @@ class Message:
 
 
 def _id_key(value: JSON) -> tuple[str, Any]:
-    # JSON-RPC 2.0, section 4: an id is a string, a number or null, and is echoed as it is.
-    return type(value).__name__, value if isinstance(value, (str, int)) else repr(value)
+    # JSON-RPC 2.0, section 4: an id is a string, a number or null, and is echoed as it is. As numbers,
+    # 1 and 1.0 are the same.
+    if type_name(value) == "number":
+        return "number", int(value) if jsontext.integral(value) else value
+    return type_name(value), value if isinstance(value, str) else repr(value)
 
 
 class Correlator:
@@ -64,8 +69,9 @@ class Correlator:
         self._pack = pack
         self._forced = pack.kind(forced_kind) if forced_kind else None
         self._rpc = pack.meta.get("envelope") == "json-rpc"
-        self._open: dict[tuple[str, str, tuple[str, Any]], Message] = {}
-        self._asked: set[tuple[str, str]] = set()
+        self._open: dict[tuple[str, str, tuple[str, Any]], list[Message]] = {}
+        self._asked: dict[tuple[str, str], JSON] = {}
+        """The first id that each party used on each connection."""
 
     def message(self, event: Spoken) -> Message:
         """The message of an event."""
@@ -106,15 +112,18 @@ class Correlator:
             problem = self._no_method(method, part)
             message = Message(event, None, "", event.party, None, problem, bool(event.party))
         if part == "request":
-            self._asked.add((event.connection, message.party))
-            self._open[event.connection, message.party, _id_key(value["id"])] = message
+            self._asked.setdefault((event.connection, message.party), value["id"])
+            self._open.setdefault((event.connection, message.party, _id_key(value["id"])), []).append(message)
         return message
 
     def _answered(self, event: Spoken, value: dict[str, JSON]) -> Message | None:
         key = _id_key(value.get("id"))
         for party in self._others(event.party):
-            if (event.connection, party, key) in self._open:
-                return self._open.pop((event.connection, party, key))
+            asked = self._open.get((event.connection, party, key), [])
+            if len(asked) == 1:
+                del self._open[event.connection, party, key]
+            if asked:
+                return asked.pop(0)
         return None
 
     def _others(self, party: str) -> Iterator[str]:
@@ -122,16 +131,13 @@ class Correlator:
 
     def _error(self, event: Spoken, value: dict[str, JSON], request: Message | None) -> Message:
         method = str(request.value.get("method")) if request is not None else ""
-        for kind in self._pack.kinds:
-            if kind.when.get("part") == "error":
-                message = self._as(event, kind, f"{method}.error" if method else kind.name, request)
-                if request is None and value.get("id") is not None and self._was_asked(event):
-                    return self._unmatched(event, value)
-                return message
-        return self._unmatched(event, value)
+        kind = next(kind for kind in self._pack.kinds if kind.when.get("part") == "error")
+        if request is None and value.get("id") is not None and self._was_asked(event, value["id"]):
+            return self._unmatched(event, value)
+        return self._as(event, kind, f"{method}.error" if method else kind.name, request)
 
     def _unmatched(self, event: Spoken, value: dict[str, JSON]) -> Message:
-        if not self._was_asked(event):
+        if not self._was_asked(event, value.get("id")):
             problem = (
                 "it answers a request that is not in this record, so its kind is not known (name it with -k)"
             )
@@ -139,8 +145,14 @@ class Correlator:
         problem = f"it answers no open request: no request has the id {value.get('id')!r}"
         return Message(event, None, "", event.party, None, problem, bool(event.party))
 
-    def _was_asked(self, event: Spoken) -> bool:
-        return any((event.connection, party) in self._asked for party in self._others(event.party))
+    def _was_asked(self, event: Spoken, number: JSON) -> bool:
+        """Whether a request with this id would be in the record, had there been one.
+
+        Ids count up as a rule: one lower than any here may be of a request from before the record.
+        """
+        seen = [(event.connection, party) for party in self._others(event.party)]
+        first = [self._asked[place] for place in seen if place in self._asked]
+        return any(not (type(one) is type(number) is int and number < one) for one in first)
 
     def _kinds_of(self, method: str, part: str) -> Iterator[Kind]:
         for kind in self._pack.kinds:
@@ -180,6 +192,7 @@ class Sessions:
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self._rows = rows
         self._of: dict[str, str] = {}
+        self._whole: set[str] = set()
 
     def of(self, message: Message) -> str:
         """The session's key; empty before any began."""
@@ -190,8 +203,14 @@ class Sessions:
         for row in self._rows:
             if message.is_a(row["on"]):
                 self._of[message.event.connection] = str(message.at(row["key"]))
+                if "after" not in row:
+                    self._whole.add(self.of(message))
                 return row
         return None
+
+    def is_whole(self, message: Message) -> bool:
+        """Whether the session is in the record from its beginning; one that has none to see is."""
+        return not self._rows or self.of(message) in self._whole
 
 
 def _part(value: dict[str, JSON]) -> str:

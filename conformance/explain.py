@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import jsonschema
@@ -26,8 +26,9 @@ from conformance.findings import BrokenConstraint
 from conformance.patterns import matches
 from conformance.wording import shown, type_name
 
-FORMATS = ("date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "iri", "time", "uri",
-           "uri-reference", "uuid")  # fmt: skip
+FORMATS = ("date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6",
+           "iri", "iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri",
+           "uri-reference", "uri-template", "uuid")  # fmt: skip
 
 
 def _is_integer(_: Any, value: JSON) -> bool:
@@ -35,12 +36,12 @@ def _is_integer(_: Any, value: JSON) -> bool:
 
 
 def _is_number(_: Any, value: JSON) -> bool:
-    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    return type_name(value) == "number"
 
 
 def _pattern(validator: Any, pattern: str, value: JSON, schema: Any) -> Iterator[ValidationError]:
     if isinstance(value, str) and not matches(pattern, value):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
+        yield ValidationError("the pattern is not found")
 
 
 def _pattern_properties(validator: Any, patterns: Any, value: JSON, schema: Any) -> Iterator[ValidationError]:
@@ -52,11 +53,50 @@ def _pattern_properties(validator: Any, patterns: Any, value: JSON, schema: Any)
                 yield from validator.descend(value[key], sub, path=key, schema_path=pattern)
 
 
-def _format_checker() -> jsonschema.FormatChecker:
+def _extra(schema: Mapping[str, Any], value: Mapping[str, JSON]) -> list[str]:
+    """The members that `additionalProperties` is about."""
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return [
+        key for key in value if key not in known and not any(matches(pattern, key) for pattern in patterns)
+    ]
+
+
+def _additional(validator: Any, sub: Any, value: JSON, schema: Any) -> Iterator[ValidationError]:
+    extra = _extra(schema, value) if isinstance(value, dict) else []
+    if sub is False:
+        yield from [ValidationError("there are members that are not allowed")] if extra else ()
+        return
+    for key in extra:
+        yield from validator.descend(value[key], sub, path=key)
+
+
+def _unique(validator: Any, wanted: bool, value: JSON, schema: Any) -> Iterator[ValidationError]:
+    if wanted and not _DISTINCT.is_valid(value):
+        yield ValidationError("two of the items are equal")
+
+
+def _multiple_of(validator: Any, step: Any, value: JSON, schema: Any) -> Iterator[ValidationError]:
+    if _is_number(validator, value) and Fraction(str(value)) % Fraction(str(step)):
+        yield ValidationError(f"{shown(value)} is not a multiple of {step}")
+
+
+_DISTINCT = jsonschema_rs.validator_for({"uniqueItems": True})
+
+# What differs from jsonschema's own: numbers are exact, patterns ECMA-262, and nothing is quadratic.
+_KEYWORDS = {
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional,
+    "uniqueItems": _unique,
+    "multipleOf": _multiple_of,
+}
+
+
+def _format_checker(dialect: str) -> jsonschema.FormatChecker:
     # The first engine's own judgement of formats, so that the two can never differ on one.
     checker = jsonschema.FormatChecker(formats=())
     for name in FORMATS:
-        judge = jsonschema_rs.validator_for({"format": name}, validate_formats=True)
+        judge = jsonschema_rs.validator_for({"$schema": dialect, "format": name}, validate_formats=True)
         checker.checks(name)(judge.is_valid)
     return checker
 
@@ -83,12 +123,11 @@ class Explainer:
         )
         base = validator_for({"$schema": dialect})
         checker = base.TYPE_CHECKER.redefine("integer", _is_integer).redefine("number", _is_number)
-        keywords = {"pattern": _pattern, "patternProperties": _pattern_properties}
-        self._class = extend(base, keywords, type_checker=checker)
-        self._formats = _format_checker()
+        self._class: Any = extend(base, _KEYWORDS, type_checker=checker)  # type: ignore[no-untyped-call]
+        self._formats = _format_checker(dialect)
 
     def explain(self, uri: str, value: JSON) -> Iterator[BrokenConstraint]:
-        """One BrokenConstraint for each broken constraint; of a choice, those of the branch that was meant."""
+        """One BrokenConstraint for each constraint; of a choice, those of the branch that was meant."""
         validator = self._class({"$ref": uri}, registry=self._registry, format_checker=self._formats)
         done: set[tuple[str, str]] = set()
         for error in validator.iter_errors(value):
@@ -106,14 +145,13 @@ class Explainer:
             yield from self._leaves(inner)
 
     def _describe(self, error: ValidationError) -> Iterator[BrokenConstraint]:
-        schema = error.schema
-        base = self._location_of(schema)
-        location = f"{base}/{error.validator}" if base else str(error.validator)
+        base = self._location_of(error.schema)
+        keyword = str(error.validator or "false")  # the schema `false` has no keyword
         pointer = jsontext.pointer([str(part) for part in error.absolute_path])
         for about, inside, message, expected, actual in _told(error):
             yield BrokenConstraint(
-                keyword=str(error.validator),
-                location=location,
+                keyword=keyword,
+                location=f"{base}/{keyword}" if base else keyword,
                 pointer=pointer + inside,
                 message=message,
                 expected=expected,
@@ -140,53 +178,48 @@ def _meant(context: list[ValidationError]) -> list[ValidationError]:
 Told = tuple[str, str, str, tuple[Any, ...], Any]
 
 
-def _told(error: ValidationError) -> Iterator[Told]:
+def _told(error: Any) -> Iterator[Told]:
     teller = _TELLERS.get(str(error.validator), _tell_other)
     yield from teller(error)
 
 
-def _tell_required(error: ValidationError) -> Iterator[Told]:
+def _tell_required(error: Any) -> Iterator[Told]:
     for name in error.validator_value:
         if name not in error.instance:
             yield name, "", f'the member "{name}" is missing', (name,), sorted(error.instance)
 
 
-def _tell_extra(error: ValidationError) -> Iterator[Told]:
-    known = error.schema.get("properties", {})
-    patterns = error.schema.get("patternProperties", {})
-    if error.validator_value is not False:
-        yield from _tell_other(error)
-        return
-    for name in error.instance:
-        if name not in known and not any(matches(pattern, name) for pattern in patterns):
-            inside = jsontext.pointer([name])
-            yield name, inside, f'the member "{name}" is not allowed here', tuple(known), error.instance[name]
+def _tell_extra(error: Any) -> Iterator[Told]:
+    known = tuple(error.schema.get("properties", {}))
+    for name in _extra(error.schema, error.instance):
+        said = f'the member "{name}" is not allowed here'
+        yield name, jsontext.pointer([name]), said, known, error.instance[name]
 
 
-def _tell_enum(error: ValidationError) -> Iterator[Told]:
+def _tell_enum(error: Any) -> Iterator[Told]:
     allowed = tuple(error.validator_value)
     listed = ", ".join(shown(value) for value in allowed)
     yield "", "", f"{_words(error.instance)} is not one of {listed}", allowed, error.instance
 
 
-def _tell_const(error: ValidationError) -> Iterator[Told]:
+def _tell_const(error: Any) -> Iterator[Told]:
     allowed = error.validator_value
     said = f"{_words(error.instance)} is not {shown(allowed)}"
     yield "", "", said, (allowed,), error.instance
 
 
-def _tell_type(error: ValidationError) -> Iterator[Told]:
+def _tell_type(error: Any) -> Iterator[Told]:
     wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
     said = f"{_words(error.instance)} is not of type {' or '.join(wanted)}"
     yield "", "", said, tuple(wanted), error.instance
 
 
-def _tell_format(error: ValidationError) -> Iterator[Told]:
+def _tell_format(error: Any) -> Iterator[Told]:
     wanted = error.validator_value
     yield "", "", f"{_words(error.instance)} is not a valid {wanted}", (wanted,), error.instance
 
 
-def _tell_pattern(error: ValidationError) -> Iterator[Told]:
+def _tell_pattern(error: Any) -> Iterator[Told]:
     wanted = error.validator_value
     said = f"{_words(error.instance)} does not match the pattern {wanted}"
     yield "", "", said, (wanted,), error.instance
@@ -208,28 +241,29 @@ _SIZES = {
 }
 
 
-def _tell_bound(error: ValidationError) -> Iterator[Told]:
+def _tell_bound(error: Any) -> Iterator[Told]:
     limit = error.validator_value
     said = f"{_words(error.instance)} is {_BOUNDS[str(error.validator)]} {shown(limit)}"
     yield "", "", said, (limit,), error.instance
 
 
-def _tell_size(error: ValidationError) -> Iterator[Told]:
+def _tell_size(error: Any) -> Iterator[Told]:
     limit = error.validator_value
     said = f"{_words(error.instance)} {_SIZES[str(error.validator)].format(limit)}"
     yield "", "", said, (limit,), error.instance
 
 
-def _tell_not(error: ValidationError) -> Iterator[Told]:
+def _tell_not(error: Any) -> Iterator[Told]:
     said = f"{_words(error.instance)} is what this schema forbids: {shown(error.validator_value)}"
     yield "", "", said, (), error.instance
 
 
-def _tell_other(error: ValidationError) -> Iterator[Told]:
+_LONG = re.compile(r"^.{300,}?(?= (is|does|has|should|was) )", re.DOTALL)
+
+
+def _tell_other(error: Any) -> Iterator[Told]:
     # jsonschema's own sentence may repeat the whole value: only its end says what is wrong.
-    said = re.sub(
-        r"^.{300,}?(?= (is|does|has|should|was) )", _words(error.instance), error.message, flags=re.DOTALL
-    )
+    said = _LONG.sub(lambda _: _words(error.instance), error.message)
     yield "", "", said, (), error.instance
 
 

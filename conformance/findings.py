@@ -50,6 +50,7 @@ class Requirement:
     claims: tuple[dict[str, Any], ...] = ()
     excluded: str = ""
     untested: str = ""
+    manual: str = ""
 
     def concerns(self, role: str) -> bool:
         """Whether it is an implementation in this role that has to meet it."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from conformance.events import JSON, Fault
-from conformance.jsontext import BOM, LIMITS, Broken, Limits, Scanner, decode, line_column, parse, shortened
+from conformance.jsontext import BOM, LIMITS, Limits, decode, parse
+from conformance.tokens import Broken, Scanner, line_column, shortened
 
 HELD_LINES: Final = 10_000  # an object spread over more of them is not put together
 KEPT: Final = 1000  # bytes of a line that is too long
@@ -216,10 +217,7 @@ class _Held:
 
     def together(self) -> Reading:
         """One reading for all the lines; where the first one ends, the message should."""
-        reading = _fragment(self.lines, self.line, "")
-        at = reading.text.index("\n")
-        fault = Fault("WIRE-LINE", f"message spans {len(self.lines)} lines", at, 1, at + 1)
-        return replace(reading, faults=(*reading.faults[:-1], fault))
+        return _fragment(self.lines, self.line, f"message spans {len(self.lines)} lines", 1)
 
     def apart(self, message: str) -> Iterator[Reading]:
         """The messages among the lines, and a reading for each stretch of other lines."""
@@ -227,7 +225,7 @@ class _Held:
         for index in (*self._whole, len(self.lines)):
             lines = self.lines[start:index]
             if any(line.strip() for line in lines):
-                yield _fragment(lines, self.line + start, message)
+                yield _fragment(lines, self.line + start, message, len(lines))
             if index in self._whole:
                 yield self._whole[index]
             start = index + 1
@@ -237,9 +235,10 @@ def _stops_early(fault: Fault, text: str) -> bool:
     return fault.code == "WIRE-JSON" and fault.offset == len(text)
 
 
-def _fragment(lines: list[bytes], line: int, message: str) -> Reading:
+def _fragment(lines: list[bytes], line: int, message: str, until: int) -> Reading:
+    """What lines hold that are not one message each; the fault stands at the end of line `until`."""
     data = b"\n".join(lines)
     text, faults = decode(data.rstrip(b"\r"))
     assert text is not None, "a line that is not UTF-8 is never held"
-    fault = Fault("WIRE-LINE", message, len(text), *line_column(text, len(text)))
-    return Reading(data, line, text, None, (*faults, fault))
+    at = len("\n".join(text.split("\n", until)[:until]))
+    return Reading(data, line, text, None, (*faults, Fault("WIRE-LINE", message, at, *line_column(text, at))))

@@ -15,12 +15,16 @@ from conformance.errors import BadPack
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One edge. `reasons` are those it permits; None where it lists none."""
+    """One edge. `reasons` are those it permits; None where it lists none.
+
+    `wire` is `error` where an error response takes the edge, and so no report of a state may.
+    """
 
     source: str
     target: str
     label: str = ""
     reasons: tuple[str, ...] | None = None
+    wire: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +38,20 @@ class Lifecycle:
     repeat: frozenset[str] = frozenset()
 
     def edge(self, source: str, target: str) -> Transition | None:
-        """The transition from one state to another; staying in a repeatable state is one."""
+        """The transition that a reported state makes; staying in a repeatable state is one."""
         found = self.transitions.get((source, target))
+        if found is not None and found.wire == "error":
+            return None
         if found is None and source == target and source in self.repeat:
             return Transition(source, target, "progress")
         return found
 
     def allowed(self, source: str) -> tuple[str, ...]:
-        """The states that may follow `source`, in the table's order."""
+        """The states that may be reported after `source`, in the table's order."""
         onward = [target for start, target in self.transitions if start == source]
-        return tuple(onward + [source] if source in self.repeat else onward)
+        if source in self.repeat:
+            onward.append(source)
+        return tuple(target for target in onward if self.edge(source, target))
 
     def is_terminal(self, state: str) -> bool:
         """Whether nothing may follow the state."""
@@ -61,7 +69,9 @@ def read(table: Mapping[str, Any]) -> Lifecycle:
     edges = {}
     for row in table["transitions"]:
         reasons = tuple(row["reasons"]) if "reasons" in row else None
-        edges[row["from"], row["to"]] = Transition(row["from"], row["to"], row.get("label", ""), reasons)
+        edges[row["from"], row["to"]] = Transition(
+            row["from"], row["to"], row.get("label", ""), reasons, row.get("wire", "")
+        )
     named = {table["initial"], *table.get("repeat", ()), *(state for pair in edges for state in pair)}
     unknown = sorted(named - set(classes))
     if unknown:

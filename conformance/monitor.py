@@ -7,6 +7,7 @@ check has already reported says nothing new and is left out, so that one fault i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -23,6 +24,8 @@ from conformance.packs import Pack
 
 FAMILIES = (text, numbers, movement, order, relation, protocols)
 """The modules whose import enters their checks into `CHECKS`."""
+
+NOT_AN_OBJECT = "WIRE-OBJECT"
 
 NOT_OBSERVED = ("schema", "scenario")
 """Kinds of check that are not classes: the monitor judges schemas itself, a scenario's steps the rest."""
@@ -54,6 +57,10 @@ class Monitor:
         self._checks = [check for kind, check in _checks(pack) if limited is None or kind in limited]
         self._complete = True
         self.messages = 0
+        self.edges: Counter[tuple[str, str, str]] = Counter()
+        """How often each (lifecycle, from, to) of a table was taken."""
+        self.illegal: Counter[tuple[str, str, str]] = Counter()
+        """The same for moves that the table does not have."""
         self.unknown: list[Message] = []
         """Messages of which only other records could tell the kind."""
 
@@ -73,10 +80,20 @@ class Monitor:
         return [finding for check in self._checks for finding in check.end(self._complete)]
 
     def _observe(self, event: Event) -> Observation:
+        if isinstance(event, Malformed):
+            self._movement.unread(event)
         if not isinstance(event, (Sent, Received)):
             return Observation(event)
         message = self._correlator.message(event)
-        return Observation(event, message, tuple(self._movement.of(message)))
+        moved = tuple(self._movement.of(message))
+        self._count(moved)
+        return Observation(event, message, moved)
+
+    def _count(self, moved: Iterable[Moved]) -> None:
+        for one in moved:
+            if not one.report and one.move.before is not None:
+                counter = self.illegal if one.move.illegal else self.edges
+                counter[one.lifecycle, one.move.before, one.move.target] += 1
 
     def _structure(self, message: Message, findings: list[Finding]) -> Iterator[Finding]:
         """Findings of the message's schema, or that it has none."""
@@ -88,11 +105,10 @@ class Monitor:
                 yield _about(message, self._pack.unknown_kind_id, message.problem)
             return
         broken = [finding for finding in findings if not finding.ok]
-        places = {finding.pointer for finding in broken}
         owners = {finding.requirement for finding in broken}
         for error in self._errors(message, message.kind.schema, message.kind.at):
             owner = self._attribution.of(error, message.kind.name)
-            if error.pointer not in places and owner not in owners:
+            if owner not in owners and not any(_tells(finding, error) for finding in broken):
                 yield _from_error(message, owner, error)
         yield from self._passing(message)
 
@@ -106,8 +122,6 @@ class Monitor:
 
     def _errors(self, message: Message, location: str, at: str) -> Iterator[BrokenConstraint]:
         value = message.value
-        if any(fault.code == "WIRE-SURROGATE" for fault in message.event.faults):
-            value = jsontext.replace_lone_surrogates(value)
         if self._pack.meta.get("envelope") == "json-rpc":
             yield from self._schemas.errors("jsonrpc.schema.json", value)
         part = jsontext.resolve(value, at)
@@ -143,13 +157,23 @@ def _told_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Findings without the passes of requirements that this same event broke, and without repeats."""
     told = list(findings)
     broken = {finding.requirement for finding in told if not finding.ok}
+    # That a message is no object says nothing new where the protocol forbids this very form of it.
+    form = any(not one.ok and not one.pointer and one.requirement != NOT_AN_OBJECT for one in told)
     passes: set[str] = set()
     for finding in told:
         if not finding.ok:
-            yield finding
+            if not (form and finding.requirement == NOT_AN_OBJECT):
+                yield finding
         elif finding.requirement not in broken and finding.requirement not in passes:
             passes.add(finding.requirement)
             yield finding
+
+
+def _tells(finding: Finding, error: BrokenConstraint) -> bool:
+    """Whether the finding already says what the error does: the same place, or the same missing member."""
+    if error.keyword == "required":
+        return (finding.pointer, finding.expected) == (error.pointer, error.expected)
+    return finding.pointer == error.pointer
 
 
 def _about(message: Message, requirement: str, text: str) -> Finding:
@@ -186,6 +210,7 @@ class Movement:
     def of(self, message: Message) -> Iterator[Moved]:
         """What the message says of each lifecycle's entities."""
         if message.kind is None:
+            self._forget(message)
             return
         self._sessions.begun(message)
         if message.known_party and message.party not in message.kind.senders:
@@ -197,13 +222,26 @@ class Movement:
                 if message.is_a(row["on"]):
                     yield from self._apply(message, row, states)
 
+    def unread(self, event: Malformed) -> None:
+        """What could not be read may have moved anything, unless it was no message at all."""
+        if event.fault.code != "WIRE-NOISE":
+            self._states.clear()
+
+    def _forget(self, message: Message) -> None:
+        """A message of no known kind may have moved what it is about."""
+        for table, rows in self._rows:
+            states = self._states.get((self._sessions.of(message), table.name))
+            for entity in {str(message.at(str(row["entity"]))) for row in rows} if states else ():
+                states.forget(entity)
+
     def _apply(self, message: Message, row: dict[str, object], states: States) -> Iterator[Moved]:
         source = message.request if row.get("of") == "request" else message
         entity = source.at(str(row["entity"])) if source is not None else None
         if not isinstance(entity, str) or self._is_redelivery(message, row, entity):
             return
         if row.get("create"):
-            states.create(entity)
+            if self._sessions.is_whole(message):
+                states.create(entity)
         elif row.get("forget"):
             if states.state(entity) == states.lifecycle.initial:
                 states.forget(entity)

@@ -198,7 +198,11 @@ class Pack:
                     yield f"{self.name}: lifecycle {name} moves to {target!r}, which is no state of it"
 
     def _problems_of(self, requirement: Requirement) -> Iterator[str]:
-        said = [bool(requirement.checks), bool(requirement.excluded), bool(requirement.untested)]
+        said = [
+            bool(requirement.checks),
+            bool(requirement.excluded),
+            bool(requirement.untested or requirement.manual),
+        ]
         if sum(said) != 1:
             yield (
                 f"{self.name}: {requirement.id} needs exactly one of a check (or a scenario that proves it), "
@@ -246,6 +250,7 @@ def _requirement(row: Mapping[str, Any]) -> Requirement:
         claims=tuple(row.get("claims", ())),
         excluded=row.get("excluded", ""),
         untested=row.get("untested", ""),
+        manual=row.get("manual", ""),
     )
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
+from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from conformance import jsontext
 from conformance.errors import BadPack
@@ -21,6 +24,8 @@ from conformance.findings import BrokenConstraint
 from conformance.patterns import matches
 
 Schema = dict[str, Any]
+
+_FRAGMENT = "/~$!&'()*+,;=:@?"  # what RFC 3986 lets stand in a fragment
 
 EXPLAINED = 50
 """At most this many errors of one message are explained."""
@@ -55,44 +60,64 @@ class SenderForm:
 def apply_patch(document: JSON, patch: list[dict[str, Any]]) -> JSON:
     """A copy of `document` with the JSON Patch applied (RFC 6902: `add`, `remove`, `replace`, `test`).
 
-    Raises BadPack where an operation meets nothing or another value than it tests for.
+    Raises BadPack where an operation is another, or meets nothing or another value than it tests for.
     """
     root = deepcopy(document)
     for operation in patch:
-        *parents, last = jsontext.parts(operation["path"])
-        _operate(_descend(root, parents, operation), last, operation)
+        try:
+            _operate(root, **operation)
+        except (LookupError, TypeError, ValueError):
+            raise BadPack(f"a patch cannot {operation.get('op')} {operation.get('path')!r}") from None
     return root
 
 
-def _descend(node: JSON, steps: list[str], operation: dict[str, Any]) -> JSON:
-    for step in steps:
-        try:
-            node = node[int(step)] if isinstance(node, list) else node[step]
-        except (KeyError, IndexError, ValueError, TypeError):
-            raise BadPack(f"a patch meets nothing at {operation['path']!r}") from None
-    return node
+def _operate(node: JSON, op: str, path: str, value: JSON = None) -> None:
+    *parents, last = jsontext.parts(path)
+    for step in parents:
+        node = node[_key(node, step)]
+    if op == "add" and isinstance(node, list):
+        node.insert(len(node) if last == "-" else range(len(node) + 1)[_key(node, last)], value)
+        return
+    key = _key(node, last)
+    if op == "add":
+        node[key] = value
+        return
+    found = node[key]
+    if op == "remove":
+        del node[key]
+    elif op == "replace":
+        node[key] = value
+    elif op != "test" or found != value:
+        raise ValueError(op)
 
 
-def _operate(parent: JSON, last: str, operation: dict[str, Any]) -> None:
-    name, value = operation["op"], operation.get("value")
-    key = int(last) if isinstance(parent, list) and last != "-" else last
-    present = key in parent if isinstance(parent, dict) else key != "-" and int(key) < len(parent)
-    if name == "add":
-        if isinstance(parent, list):
-            parent.insert(len(parent) if key == "-" else int(key), value)
-        else:
-            parent[key] = value
-    elif not present or (name == "test" and parent[key] != value):
-        raise BadPack(f"a patch cannot {name} {operation['path']!r}")
-    elif name == "remove":
-        del parent[key]
-    elif name == "replace":
-        parent[key] = value
+def _key(node: JSON, step: str) -> Any:
+    if isinstance(node, list):
+        return int(step) if step.isdecimal() else step  # a step that is no index meets nothing
+    return step
 
 
 def canonical_uri(document: Schema, name: str) -> str:
     """The document's `$id`, or a URN of its file name where it has none."""
     return str(document.get("$id", f"urn:agent-conformance-kit:{name}"))
+
+
+def _of_dialect(document: Schema, dialect: str, name: str) -> Schema:
+    """The document without its `$schema`, which is the dialect's; the engines are told that apart.
+
+    (jsonschema would take a document's own `$schema` for a wish to be judged without our keywords.)
+    """
+    said = document.get("$schema", dialect)
+    if str(said).rstrip("#") != dialect.rstrip("#"):
+        raise BadPack(f"{name} is written in {said}, and its pack in {dialect}")
+    return {keyword: value for keyword, value in document.items() if keyword != "$schema"}
+
+
+def _accepts(judge: Any, value: JSON) -> bool:
+    try:
+        return bool(judge.is_valid(value))
+    except UnicodeEncodeError:
+        return bool(judge.is_valid(jsontext.replace_lone_surrogates(value)))
 
 
 class Schemas:
@@ -103,37 +128,48 @@ class Schemas:
     """
 
     def __init__(self, documents: Mapping[str, Schema], dialect: str) -> None:
-        self.documents = dict(documents)
         self.dialect = dialect
+        self.documents = {name: _of_dialect(document, dialect, name) for name, document in documents.items()}
         self._uris = {name: canonical_uri(document, name) for name, document in documents.items()}
+        self._names = {uri: name for name, uri in self._uris.items()}
         self._validators: dict[str, Any] = {}
-        self._conditions: dict[int, Any] = {}
 
     def uri(self, location: str) -> str:
         """The absolute URI of a location such as `evidence.schema.json#/$defs/Artifact`."""
         name, _, fragment = location.partition("#")
         if name not in self._uris:
             raise BadPack(f"no schema document is named {name!r}; there are {', '.join(self._uris)}")
-        return f"{self._uris[name]}#{fragment}"
+        return f"{self._uris[name]}#{quote(fragment, safe=_FRAGMENT)}"
 
     def is_valid(self, location: str, value: JSON) -> bool:
         """Whether the definition at `location` accepts the value; formats are asserted."""
-        return bool(self._validator(location).is_valid(value))
+        return _accepts(self._validator(location), value)
 
     def errors(self, location: str, value: JSON) -> list[BrokenConstraint]:
-        """Every constraint that the value breaks, in document order; none where it is valid."""
+        """Every constraint that the value breaks, in document order; none where it is valid.
+
+        No more than EXPLAINED of them. A lone surrogate counts as U+FFFD.
+        """
         if self.is_valid(location, value):
             return []
-        explained = list(self._explainer.explain(self.uri(location), value))[:EXPLAINED]
-        return explained or [self._unexplained(location, value)]
+        whole = jsontext.replace_lone_surrogates(value)
+        explained: list[BrokenConstraint] = []
+        with suppress(RecursionError):  # what was found before it counts
+            for error in islice(self._explainer.explain(self.uri(location), whole), EXPLAINED):
+                explained.append(error)
+        return explained or [self._unexplained(location, whole)]
 
     def _unexplained(self, location: str, value: JSON) -> BrokenConstraint:
-        # The two engines differ. The first one decided; its own words are all there is to say.
-        for error in self._validator(location).iter_errors(value):
-            where = jsontext.pointer([str(part) for part in error.instance_path])
-            keyword = str(error.schema_path[-1]) if error.schema_path else ""
-            return BrokenConstraint(keyword, location, where, str(error.message))
-        raise AssertionError("a value that is not valid has an error")
+        # The value nests too deeply for the second engine, or the two differ. The first one decided,
+        # and its own words are all there is to say, if it too has not given up.
+        try:
+            error = next(self._validator(location).iter_errors(value))
+        except ValueError:
+            return BrokenConstraint("", location, "", "something nested deeply in it is not as it should be")
+        where = jsontext.pointer(str(part) for part in error.instance_path)
+        name, fragment = urldefrag(error.absolute_keyword_location)
+        constraint = f"{self._names.get(name, name)}#{unquote(fragment)}"
+        return BrokenConstraint(str(error.schema_path[-1]), constraint, where, str(error.message))
 
     def _validator(self, location: str) -> Any:
         if location not in self._validators:
@@ -157,7 +193,10 @@ class Schemas:
     def _registry(self) -> Any:
         import jsonschema_rs
 
-        resources = [(self._uris[name], document) for name, document in self.documents.items()]
+        resources = [
+            (self._uris[name], {"$schema": self.dialect, **document})
+            for name, document in self.documents.items()
+        ]
         return jsonschema_rs.Registry(resources)
 
     @cached_property
@@ -183,31 +222,28 @@ class Schemas:
         when its condition says so, branches of `oneOf` and `anyOf` when they accept the value's part
         or reach a wanted definition at all. Free-form parts of a message are never reached.
         """
-        seen: set[tuple[str, str]] = set()
-        for found, pointer, part in self._reach(self._resolve(location), value, "", wanted, 0):
-            if (found, pointer) not in seen:
-                seen.add((found, pointer))
-                yield found, pointer, part
+        pending = [(self._resolve(location), value, "")]
+        done: set[tuple[int, str]] = set()
+        while pending:
+            (name, schema), part, pointer = pending.pop()
+            if not isinstance(schema, dict) or (id(schema), pointer) in done:
+                continue
+            done.add((id(schema), pointer))
+            here = self.location_of(schema)
+            if here in wanted:
+                yield here, pointer, part
+            inward = [
+                (target, inner, pointer if step is None else pointer + jsontext.pointer([step]))
+                for target, inner, step in self._next(name, schema, part)
+            ]
+            pending += reversed(inward)
 
     def _resolve(self, location: str) -> tuple[str, Any]:
         name, _, fragment = location.partition("#")
-        if name not in self.documents:
+        if name not in self.documents or fragment[:1] not in ("", "/"):
             return "", True
         node = jsontext.resolve(self.documents[name], fragment)
         return name, True if node is jsontext.MISSING else node
-
-    def _reach(
-        self, place: tuple[str, Any], value: JSON, pointer: str, wanted: frozenset[str], depth: int
-    ) -> Iterator[tuple[str, str, JSON]]:
-        name, schema = place
-        if not isinstance(schema, dict) or depth > jsontext.LIMITS.depth:
-            return
-        here = self.location_of(schema)
-        if here in wanted:
-            yield here, pointer, value
-        for target, part, step in self._next(name, schema, value):
-            inside = pointer if step is None else pointer + jsontext.pointer([step])
-            yield from self._reach(target, part, inside, wanted, depth + 1)
 
     def _next(
         self, name: str, schema: Schema, value: JSON
@@ -218,7 +254,7 @@ class Schemas:
             for branch in schema.get(keyword, ()):
                 yield (name, branch), value, None
         if "if" in schema:
-            branch = "then" if self._condition(name, schema["if"]).is_valid(value) else "else"
+            branch = "then" if self._holds(schema["if"], value) else "else"
             yield (name, schema.get(branch, True)), value, None
         if isinstance(value, dict):
             yield from self._members(name, schema, value)
@@ -239,18 +275,13 @@ class Schemas:
             for sub in governing or [schema.get("additionalProperties", True)]:
                 yield (name, sub), member, key
 
-    def _condition(self, name: str, schema: Schema) -> Any:
-        if id(schema) not in self._conditions:
-            where = self.location_of(schema)
-            self._conditions[id(schema)] = self._validator(where) if where else self._compile(schema)
-        return self._conditions[id(schema)]
+    def _holds(self, condition: Any, value: JSON) -> bool:
+        return condition if isinstance(condition, bool) else self.is_valid(self.location_of(condition), value)
 
     def _target(self, name: str, reference: str) -> tuple[str, Any]:
         document, _, fragment = reference.partition("#")
-        if not document:
-            return self._resolve(f"{name}#{fragment}")
-        by_uri = {uri.rpartition("/")[2]: known for known, uri in self._uris.items()}
-        return self._resolve(f"{by_uri.get(document.rpartition('/')[2], '')}#{fragment}")
+        meant = self._names.get(urljoin(self._uris[name], document), "") if document else name
+        return self._resolve(f"{meant}#{unquote(fragment)}")
 
 
 def walk(node: JSON, where: str = "") -> Iterator[tuple[str, JSON]]:
@@ -262,6 +293,17 @@ def walk(node: JSON, where: str = "") -> Iterator[tuple[str, JSON]]:
     elif isinstance(node, list):
         for index, value in enumerate(node):
             yield from walk(value, f"{where}/{index}")
+
+
+def fits(schema: Any, value: JSON) -> bool:
+    """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
+    import jsonschema_rs
+
+    try:
+        judge = jsonschema_rs.validator_for(schema, validate_formats=True, offline=True)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        raise BadPack(f"a schema cannot be used: {error}") from None
+    return _accepts(judge, value)
 
 
 def load(text: str, name: str) -> Schema:

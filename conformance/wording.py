@@ -29,10 +29,9 @@ def shown(value: JSON, limit: int = SHOWN) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**limit:
         return "a number of very many digits"
     text = str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False, default=str)
-    text = "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in text)
-    if len(text) <= limit:
-        return text
-    return f"{text[: limit * 2 // 3]}…{text[-limit // 4 :]}"
+    if len(text) > limit:
+        text = f"{text[: limit * 2 // 3]}…{text[-limit // 4 :]}"
+    return "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in text)
 
 
 def plural(count: int, word: str) -> str:

@@ -7,12 +7,15 @@ import gc
 import json
 import os
 import shlex
+import shutil
+import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +66,18 @@ def members(leader: int) -> list[str]:
     )
     rows = (line.split(maxsplit=2) for line in listing.stdout.splitlines())
     return [" ".join(row) for row in rows if row[0] == str(leader) and not row[1].startswith("Z")]
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate that nobody vouches for, with its key."""
+    if (openssl := shutil.which("openssl")) is None:
+        pytest.skip("needs openssl to make a certificate")
+    key, path = tmp_path / "key.pem", tmp_path / "cert.pem"
+    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    subprocess.run([openssl, *options, "-keyout", key, "-out", path], check=True, capture_output=True)
+    path.write_bytes(path.read_bytes() + key.read_bytes())
+    return path
 
 
 @asynccontextmanager
@@ -426,6 +441,17 @@ def test_sending_to_closed_input_is_a_lost_connection() -> None:
     run(main)
 
 
+def test_a_process_that_dies_in_the_middle_of_a_message() -> None:
+    async def main() -> None:
+        async with using(stdio("dies_mid_message")) as transport:
+            connection = await transport.open()
+            with pytest.raises(ConnectionLost, match="before it had read everything"):
+                await connection.send(b"x" * MIB)
+            assert await rest(connection) == (b"", Ended(False, "the process exited with status 4", 4))
+
+    run(main)
+
+
 def test_sending_to_a_process_that_never_reads_is_bounded() -> None:
     async def main() -> None:
         async with using(stdio("never_reads"), patience=0.02) as transport:
@@ -507,6 +533,58 @@ def test_a_shutdown_that_is_cancelled_kills_at_once() -> None:
     run(main)
 
 
+@pytest.mark.parametrize("name", ["echo", "ignores_sigterm"])
+def test_an_open_that_is_cancelled_leaves_nothing(name: str) -> None:
+    async def main() -> None:
+        async with using(stdio(name), patience=0.1) as transport:
+            task = asyncio.create_task(transport.open())
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    run(main)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_leaves_nothing(times: int) -> None:
+    code = f"""
+import asyncio
+from conformance.transports import Options, make_transport
+
+async def main():
+    transport = make_transport({stdio("ignores_sigterm")!r}, Options(patience={0.1 if times == 1 else 100}))
+    try:
+        connection = await transport.open()
+        print(connection.child.pid, await connection.receive(), flush=True)
+        await connection.receive()
+    finally:
+        print("ending", flush=True)
+        await transport.shutdown()
+
+asyncio.run(main())
+"""
+    command = [sys.executable, "-X", "dev", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as kit:
+        assert kit.stdout
+        assert kit.stderr
+        leader = int(kit.stdout.readline().split()[0])
+        kit.send_signal(signal.SIGINT)
+        assert kit.stdout.readline() == "ending\n"
+        if times == 2:
+            kit.send_signal(signal.SIGINT)
+        said = kit.stderr.read()
+    deadline = time.monotonic() + 2
+    while members(leader) and time.monotonic() < deadline:
+        time.sleep(0.01)  # SIGKILL was sent; dying takes a moment
+    assert members(leader) == []
+    if times == 1:
+        assert said.rstrip().endswith("KeyboardInterrupt")
+        assert not any(
+            word in said for word in ("ResourceWarning", "never retrieved", "destroyed", "is closed")
+        )
+
+
 # WebSockets
 
 
@@ -554,14 +632,13 @@ def test_messages_go_both_ways_while_nobody_receives() -> None:
     async def main() -> None:
         async with using(launch("ws_echo")) as transport:
             connection = await transport.open()
-            for _ in range(70):
-                await connection.send(b"x" * 65_536)
-            for _ in range(3):
-                with pytest.raises(TimeoutError):
-                    await asyncio.wait_for(asyncio.Event().wait(), 0.001)
-            await connection.send(b"y" * (9 * MIB))
+            sent = [b"x" * 65_536] * 70 + [b"y" * (9 * MIB), b"z"]
+            for message in sent:
+                await connection.send(message)
+            got = [await connection.receive() for _ in sent]
+            assert [item.data for item in got if not isinstance(item, Ended)] == sent
             await connection.finish(5)
-            assert len((await rest(connection))[0]) == 70 * 65_536 + 9 * MIB
+            assert (await rest(connection))[1].clean
 
     run(main)
 
@@ -631,6 +708,16 @@ def test_sending_to_a_server_that_never_reads_is_bounded() -> None:
         async with using(launch("ws_never_reads"), patience=0.03) as transport:
             connection = await transport.open()
             with pytest.raises(ConnectionLost, match=r"has not read its input for 0\.3 s"):
+                await connection.send(b"x" * (32 * MIB))
+
+    run(main)
+
+
+def test_a_server_that_dies_in_the_middle_of_a_message() -> None:
+    async def main() -> None:
+        async with using(launch("ws_dies_mid_message")) as transport:
+            connection = await transport.open()
+            with pytest.raises(ConnectionLost, match=r"without a close frame \(code 1006\)"):
                 await connection.send(b"x" * (32 * MIB))
 
     run(main)
@@ -721,6 +808,25 @@ def test_tls_with_a_server_that_has_none_fails() -> None:
                     TargetUnavailable, match=f"wss://127.0.0.1:{port}/: TLS failed: wrong version"
                 ):
                     await transport.open()
+
+    run(main)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_named(certificate: Path) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+
+    def refused_handshake(server: socket.socket) -> None:
+        with server.accept()[0] as connection, suppress(OSError):
+            context.wrap_socket(connection, server_side=True)
+
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            handshake = asyncio.create_task(asyncio.to_thread(refused_handshake, server))
+            async with using(f"wss://127.0.0.1:{server.getsockname()[1]}/") as transport:
+                with pytest.raises(TargetUnavailable, match="its TLS certificate does not hold: self"):
+                    await transport.open()
+            await handshake
 
     run(main)
 

@@ -9,6 +9,7 @@ from typing import Any
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register
 from conformance.correlation import Message, Sessions
+from conformance.events import Malformed, Received, Sent
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
 from conformance.wording import shown
@@ -48,16 +49,22 @@ class Sequence:
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per numbered message."""
         message = seen.message
-        if message is None:
+        if message is None or message.kind is None:
+            self._lose_count(seen)
             return
         row = self._sessions.begun(message)
         if row is not None:
             self._begin(message, row)
         count = self._counts.setdefault(self._sessions.of(message), _Count())
         for place in self._spec["fields"]:
-            number = _whole(message.at(place["at"])) if message.is_a(place["on"]) else None
-            if number is not None:
-                yield self._judge(message, place, number, count)
+            if message.is_a(place["on"]):
+                yield from self._judge(message, place, count)
+
+    def _lose_count(self, seen: Observation) -> None:
+        """What could not be read may have had a number."""
+        if isinstance(seen.event, (Malformed, Sent, Received)):
+            for count in self._counts.values():
+                count.last = None
 
     def _begin(self, message: Message, row: dict[str, Any]) -> None:
         key = self._sessions.of(message)
@@ -69,16 +76,21 @@ class Sequence:
             count.last = after if after is not None else count.last
             count.replay_to = _whole(message.at(row["replay_to"])) or 0
 
-    def _judge(self, message: Message, place: dict[str, Any], number: int, count: _Count) -> Finding:
-        at, last = place["at"], count.last
-        if last is None or number == last + 1:
-            return self._next(message, at, number, count)
-        if place.get("report") and self._spec["start"] <= number <= last:
-            return passed(self._requirement, message)
-        said = f"the number is {number}, and the one after {last} is {last + 1}"
-        said += "; numbers in between are missing" if number > last else "; it was used before"
-        count.last = max(last, number)
-        return failed(self._requirement, message, said, at, expected=(last + 1,), actual=number)
+    def _judge(self, message: Message, place: dict[str, Any], count: _Count) -> Iterable[Finding]:
+        at, last, number = place["at"], count.last, _whole(message.at(place["at"]))
+        if number is None:
+            count.last = None  # its number is unknown, and so is the one after it
+        elif last is None and place.get("report"):
+            return  # nobody knows whether it reports or counts
+        elif last is None or number == last + 1:
+            yield self._next(message, at, number, count)
+        elif place.get("report") and self._spec["start"] <= number <= last:
+            yield passed(self._requirement, message)
+        else:
+            said = f"the number is {number}, and the one after {last} is {last + 1}"
+            said += "; numbers in between are missing" if number > last else "; it was used before"
+            count.last = max(last, number)
+            yield failed(self._requirement, message, said, at, expected=(last + 1,), actual=number)
 
     def _next(self, message: Message, at: str, number: int, count: _Count) -> Finding:
         count.last = number
@@ -128,7 +140,7 @@ class Monotonic:
         if order is not None and order <= last_order:
             return
         first = key not in self._last
-        self._last[key] = (max(last, value), last_order if order is None else order)
+        self._last[key] = (value, last_order if order is None else order)
         if value > last or (value == last and (first or not row.get("strict"))):
             yield passed(self._requirement, message)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
+from math import inf
 from typing import Any
 
 from conformance.errors import ConnectionLost
@@ -12,6 +13,9 @@ from conformance.transports import Ended, Incoming
 
 BACKLOG = 8 * 1024 * 1024
 """Bytes that may wait to be received; above it nothing more is read, so the peer has to wait."""
+
+LOOK = 0.02
+"""Seconds, enough for the event loop to take what has arrived meanwhile."""
 
 
 class Inbox:
@@ -65,6 +69,33 @@ class Inbox:
         if was_full and not self.full:
             self._on_room()
         return item
+
+
+class Deadline:
+    """A timer that looks at the wire once more before it acts: a kit that was busy blames no peer for it."""
+
+    def __init__(self) -> None:
+        """Nothing is due."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._when = inf
+
+    def within(self, seconds: float, act: Callable[[], None]) -> None:
+        """Act in `seconds`, unless something is due sooner."""
+        loop = asyncio.get_running_loop()
+        when = loop.time() + seconds
+        if when < self._when:
+            self.cancel()
+            self._when = when
+            self._timer = loop.call_later(seconds, self._look, act)
+
+    def cancel(self) -> None:
+        """Nothing is due any more."""
+        self._when = inf
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self, act: Callable[[], None]) -> None:
+        self._timer = asyncio.get_running_loop().call_later(LOOK, act)
 
 
 async def written(writing: Coroutine[Any, Any, object], left: Callable[[], int], seconds: float) -> None:

@@ -8,18 +8,19 @@ in callbacks of the event loop, so a cancelled caller changes nothing about it.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import cast
 
 from conformance.errors import BadTarget, ConnectionLost, TargetUnavailable
 from conformance.transports import Ended, Incoming, Options
-from conformance.transports.flow import Inbox, written
+from conformance.transports.flow import Deadline, Inbox, written
 from conformance.transports.stderr import ErrorLog
 
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "TEMP", "TMP", "VIRTUAL_ENV") + (
@@ -42,6 +43,16 @@ REST = 2 * 1024 * 1024
 """Bytes read at most after the exit; a pipe holds 1 MiB at most, so more comes from a descendant."""
 
 KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
+
+
+_living: set[int] = set()
+"""Leaders of groups that may exist. A second Ctrl-C can strike where no coroutine can answer it any more."""
+
+
+@atexit.register
+def _kill_the_living() -> None:
+    for leader in _living:
+        _signal_group(leader, KILL)
 
 
 def command(target: str) -> list[str]:
@@ -110,11 +121,12 @@ class Child(asyncio.SubprocessProtocol):
         self._listening = True
         self._rest = REST
         self._finished = False
+        self._ending = False
         self._discarding = False
         self._forced = ""
         self._writable = asyncio.Event()
         self._writable.set()
-        self._timer: asyncio.TimerHandle | None = None
+        self._deadline = Deadline()
         self._swept = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -139,19 +151,20 @@ class Child(asyncio.SubprocessProtocol):
 
     def end(self, seconds: float) -> None:
         """Close standard input, and end the process if it still runs after `seconds`."""
+        self._ending = True
         if self._listening:
             self._input().close()
-        when = self._loop.time() + seconds
-        if self._status is None and not self._forced and (not self._timer or when < self._timer.when()):
-            self._set_timer(seconds, lambda: self._terminate(seconds))
+        if self._status is None and not self._forced:
+            self._deadline.within(seconds, lambda: self._terminate(seconds))
 
     def kill(self, why: str = "the kit dropped the connection") -> None:
         """End the process group at once."""
         if self._status is None:
+            self._ending = True
             self._forced = self._forced or why
-            self._stop_timer()
+            self._deadline.cancel()
         if not self._swept.is_set():
-            self._signal(KILL)
+            _signal_group(self.pid, KILL)
 
     async def ended(self) -> None:
         """Wait until the process group is gone and every pipe closed; `end` or `kill` goes before.
@@ -174,6 +187,7 @@ class Child(asyncio.SubprocessProtocol):
         """Remember the pipes."""
         self._transport = cast(asyncio.SubprocessTransport, transport)
         self.pid = self._transport.get_pid()
+        _living.add(self.pid)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Standard output goes to the inbox, standard error to the log."""
@@ -194,7 +208,7 @@ class Child(asyncio.SubprocessProtocol):
             return
         self._speaking.discard(fd)
         if fd == OUTPUT:
-            self._loop.call_later(LINGER * self._patience, self._fell_silent)
+            Deadline().within(LINGER * self._patience, self._fell_silent)
         self._check_over()
 
     def pause_writing(self) -> None:
@@ -209,9 +223,9 @@ class Child(asyncio.SubprocessProtocol):
         """The process itself is gone; what it wrote may still be in the pipes, or be held by its children."""
         assert self._transport is not None
         self._status = self._transport.get_returncode()
-        self._stop_timer()
+        self._deadline.cancel()
         self._read_on()
-        self._loop.call_later(LINGER * self._patience, self._over)
+        self._deadline.within(LINGER * self._patience, self._over)
         self._check_over()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -241,7 +255,7 @@ class Child(asyncio.SubprocessProtocol):
 
     def _fell_silent(self) -> None:
         """Standard output ended a while ago, and the process did not, though nobody said goodbye."""
-        if self._status is None and self._timer is None and not self._forced:
+        if self._status is None and not self._ending:
             detail = "the process closed its standard output and went on running"
             self.inbox.end(Ended(clean=False, detail=detail))
 
@@ -255,6 +269,7 @@ class Child(asyncio.SubprocessProtocol):
         if self._finished:
             return
         self._finished = True
+        self._deadline.cancel()
         self.inbox.end(self._how())
         if self._listening and self._input().get_write_buffer_size():
             self._input().abort()  # close() would wait for a reader that there is no longer
@@ -271,29 +286,22 @@ class Child(asyncio.SubprocessProtocol):
         last = self.log.last_line if status else ""
         return Ended(clean=status == 0, detail=f"{detail}: {last}" if last else detail, code=status)
 
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _set_timer(self, seconds: float, what: Callable[[], None]) -> None:
-        self._stop_timer()
-        self._timer = self._loop.call_later(seconds, what)
-
     def _terminate(self, after: float) -> None:
         self._forced = (
             f"the process was still running {after:g} s after its standard input was closed, "
             "and the kit ended it"
         )
-        self._set_timer(TERM * self._patience, lambda: self._signal(KILL))
-        self._signal(signal.SIGTERM)
+        self._deadline.cancel()
+        self._deadline.within(TERM * self._patience, lambda: _signal_group(self.pid, KILL))
+        _signal_group(self.pid, signal.SIGTERM)
 
     def _sweep(self, *signals: signal.Signals) -> None:
         """End what is left of the group with the first signal, and what that leaves with the next."""
         if not signals or not _group_exists(self.pid):
             self._swept.set()
+            _living.discard(self.pid)
             return
-        self._signal(signals[0])
+        _signal_group(self.pid, signals[0])
         until = self._loop.time() + TERM * self._patience
         self._await_group(until, signals[1:])
 
@@ -302,12 +310,6 @@ class Child(asyncio.SubprocessProtocol):
             self._loop.call_later(POLL, self._await_group, until, signals)
         else:
             self._sweep(*signals)
-
-    def _signal(self, number: signal.Signals) -> None:
-        _signal_group(self.pid, number)
-        if self._status is None:  # it may have left its own group
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(self.pid, number)
 
 
 def _signal_name(number: int) -> str:
@@ -336,5 +338,8 @@ else:
         return True
 
     def _signal_group(leader: int, number: signal.Signals) -> None:
+        """Once and not also to the leader, which as a session's leader cannot have left: a second signal
+        would meet a program that is just ending itself, and make its exit status ours.
+        """
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, number)

@@ -26,7 +26,7 @@ from websockets.uri import parse_uri
 
 from conformance.errors import BadTarget, ConnectionLost, TargetUnavailable
 from conformance.transports import Ended, Incoming, Options
-from conformance.transports.flow import Inbox, written
+from conformance.transports.flow import Deadline, Inbox, written
 from conformance.transports.stderr import excerpt
 
 # Factors of `Options.patience`, in seconds.
@@ -61,7 +61,7 @@ class WebSocketConnection:
         self._inbox = Inbox(on_room=self._room.set)
         self._forced = ""
         self._goodbye: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._deadline = Deadline()
         self._pump = asyncio.create_task(self._fill())
 
     async def send(self, data: bytes) -> None:
@@ -84,12 +84,9 @@ class WebSocketConnection:
         if self._inbox.ended is not None:
             return
         if self._goodbye is None:
-            self._goodbye = asyncio.create_task(self._close(1000))
-        loop = asyncio.get_running_loop()
-        if self._timer is None or loop.time() + seconds < self._timer.when():
-            self._stop_timer()
-            detail = f"the implementation did not answer the kit's close frame within {seconds:g} s"
-            self._timer = loop.call_later(seconds, self._abort, detail)
+            self._goodbye = asyncio.create_task(self._close())
+        late = f"the implementation did not answer the kit's close frame within {seconds:g} s"
+        self._deadline.within(seconds, lambda: self._abort(late))
 
     async def drop(self) -> None:
         """Cut the TCP connection."""
@@ -125,7 +122,7 @@ class WebSocketConnection:
                         self._room.clear()
                         await self._room.wait()
         finally:
-            self._stop_timer()
+            self._deadline.cancel()
             self._inbox.end(self._how())
 
     async def _next(self) -> Incoming:
@@ -137,30 +134,21 @@ class WebSocketConnection:
             try:
                 async with asyncio.timeout(within):
                     message = await self._socket.recv()
-                    return (
-                        Incoming(message.encode())
-                        if isinstance(message, str)
-                        else Incoming(message, binary=True)
-                    )
+                if isinstance(message, str):
+                    return Incoming(message.encode())
+                return Incoming(message, binary=True)
             except TimeoutError:
                 if self._socket.protocol.state is not State.OPEN and self._goodbye is None:
                     self._socket.transport.abort()
-            except UnicodeDecodeError:  # later versions of websockets close by themselves
-                self._goodbye = self._goodbye or asyncio.create_task(self._close(1007))
-                await self.finish(within)
 
-    async def _close(self, code: int) -> None:
+    async def _close(self) -> None:
         with suppress(ConnectionClosed):
-            await self._socket.close(code)
+            await self._socket.close(1000)
 
     def _abort(self, why: str) -> None:
         if self._inbox.ended is None:
             self._forced = self._forced or why
             self._socket.transport.abort()
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
 
     def _how(self) -> Ended:
         """From the close frames that went each way, if they did."""

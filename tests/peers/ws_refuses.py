@@ -1,8 +1,9 @@
 """Prints a URL where nobody listens."""
 
+import socket
 import time
 
-import raw
-
-raw.listen().close()
+with socket.create_server(("127.0.0.1", 0)) as server:
+    port = server.getsockname()[1]
+print(f"ws://127.0.0.1:{port}/", flush=True)
 time.sleep(600)

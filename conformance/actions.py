@@ -1,0 +1,53 @@
+"""What the scenario interpreter asks of the runner, and how a scenario ended: frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """Open a connection by this name."""
+
+    connection: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transmit:
+    """Send these bytes: one message, or `raw` bytes as they are."""
+
+    connection: str
+    data: bytes
+    raw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Close a connection as its transport has it."""
+
+    connection: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Drop a connection without a goodbye."""
+
+    connection: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Nothing more is to be done; open connections may be closed."""
+
+
+Action: TypeAlias = Connect | Transmit | Finish | Cut | Done
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a scenario ended: `passed`, `failed`, `inconclusive` or `not-applicable`, and why."""
+
+    status: str
+    reason: str = ""
+    line: int = 0

@@ -1,0 +1,127 @@
+"""Values with names in scenarios: `${name}`, the ICS, fresh ids, the clock; and partial matches.
+
+A string that is one `${name}` becomes the value itself, of whatever type; inside a longer string the
+value is written in. An object `{"$merge": [a, b]}` is `a` with `b` laid upon it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance import jsontext
+from conformance.events import JSON
+from conformance.packs import pointer_value
+from conformance.schemas import fits
+from conformance.wording import shown
+
+_NAME = re.compile(r"\$\{([^}]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """A reading of the clocks: `monotonic` in seconds since the run began, `wall` in RFC 3339."""
+
+    monotonic: float
+    wall: str
+
+
+class Unbound(KeyError):
+    """A `${name}` that nothing gave a value."""
+
+
+@dataclass(slots=True)
+class Bindings:
+    """The names of one scenario's run. `fresh` makes a new id each time it is called."""
+
+    ics: Mapping[str, Any]
+    fresh: Callable[[], str]
+    names: dict[str, JSON] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+    """Names that take a fresh id when they are first used."""
+
+    def fill(self, node: JSON, now: Now, request: JSON = None) -> JSON:
+        """The value with every `${name}` replaced; raises Unbound."""
+        if isinstance(node, dict) and set(node) == {"$merge"}:
+            made: JSON = {}
+            for part in node["$merge"]:
+                made = merged(made, self.fill(part, now, request))
+            return made
+        if isinstance(node, dict):
+            return {key: self.fill(value, now, request) for key, value in node.items()}
+        if isinstance(node, list):
+            return [self.fill(value, now, request) for value in node]
+        if not isinstance(node, str):
+            return node
+        whole = _NAME.fullmatch(node)
+        if whole:
+            return self._of(whole[1], now, request)
+        return _NAME.sub(lambda found: _written(self._of(found[1], now, request)), node)
+
+    def _of(self, name: str, now: Now, request: JSON) -> JSON:
+        if name == "now":
+            return now.wall
+        if name == "clock_ns":
+            return int(now.monotonic * 1_000_000_000)
+        if name == "fresh":
+            return self.fresh()
+        if name.startswith("ics."):
+            return self._fact(name.removeprefix("ics."))
+        if name.startswith("request."):
+            return pointer_value(request, name.removeprefix("request."))
+        if name not in self.names and name in self.own:
+            self.names[name] = self.fresh()
+        if name not in self.names:
+            raise Unbound(name)
+        return self.names[name]
+
+    def _fact(self, path: str) -> JSON:
+        found = jsontext.resolve(self.ics, jsontext.pointer(path.split(".")))
+        if found is jsontext.MISSING:
+            raise Unbound(f"ics.{path}")
+        return found
+
+
+def _written(value: JSON) -> str:
+    return value if isinstance(value, str) else shown(value, 1000)
+
+
+def merged(under: JSON, over: JSON) -> JSON:
+    """`over` laid upon `under`: members of objects join, anything else replaces."""
+    if not isinstance(under, dict) or not isinstance(over, dict):
+        return over
+    joined = dict(under)
+    for key, value in over.items():
+        joined[key] = merged(under[key], value) if key in under else value
+    return joined
+
+
+def difference(match: JSON, value: JSON, pointer: str = "") -> str | None:
+    """Where and how the value is not what `match` says, or None where it is.
+
+    A mapping is a subset, `{"$is": schema}` a JSON Schema, anything else equality.
+    """
+    if isinstance(match, dict) and set(match) == {"$is"}:
+        found = None if value is jsontext.MISSING else value
+        ok = value is not jsontext.MISSING and fits(match["$is"], value)
+        return None if ok else f"{pointer or 'the message'} is {shown(found)}, not {shown(match['$is'])}"
+    if value is jsontext.MISSING:
+        return f"{pointer} is missing"
+    if isinstance(match, dict):
+        if not isinstance(value, dict):
+            return f"{pointer or 'the message'} is {shown(value)}, not an object"
+        for key, sub in match.items():
+            found = difference(sub, value.get(key, jsontext.MISSING), pointer + jsontext.pointer([key]))
+            if found:
+                return found
+        return None
+    if isinstance(match, list) and isinstance(value, list) and len(match) == len(value):
+        for index, sub in enumerate(match):
+            found = difference(sub, value[index], f"{pointer}/{index}")
+            if found:
+                return found
+        return None
+    same = match == value and isinstance(match, bool) is isinstance(value, bool)
+    return None if same else f"{pointer or 'the message'} is {shown(value)}, not {shown(match)}"

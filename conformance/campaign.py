@@ -1,0 +1,167 @@
+"""A run from its request to its report: who is tested, with which facts, and what is written where.
+
+Both shells (the command line and the pytest plugin) go through here, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance import configuration, scenarios
+from conformance.errors import BadTarget, UsageError
+from conformance.packs import Pack
+from conformance.report import evaluation
+from conformance.runner import Plan, Result
+from conformance.scenarios import Scenario
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asked for. An empty `target` is the configuration's, else the reference implementation."""
+
+    pack: Pack
+    target: str = ""
+    role: str = ""
+    config: Path | None = None
+    out: Path = Path("conformance-report")
+    patience: float = 1.0
+    scenarios: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+
+
+def _shown(command: str) -> str:
+    return shlex.quote(command) if os.name == "posix" else f'"{command}"'
+
+
+@dataclass(slots=True)
+class Campaign:
+    """A run under way: the plan, the scenarios, and what came out so far."""
+
+    plan: Plan
+    scenarios: list[Scenario]
+    implementation: dict[str, str]
+    target: str
+    runs: list[evaluation.Run] = field(default_factory=list)
+
+    @property
+    def path(self) -> Path:
+        """Where the report is."""
+        return self.plan.out / "report.json"
+
+    def record(self, result: Result) -> evaluation.Run:
+        """Judge a scenario's transcript and add it to the report."""
+        run = run_of(self.plan, result)
+        self.runs.append(run)
+        return run
+
+    def report(self, *, complete: bool) -> dict[str, Any]:
+        """The report's value as it stands."""
+        return evaluation.evaluate(
+            self.plan.pack,
+            self.plan.role,
+            self.runs,
+            target=self.target,
+            implementation=self.implementation,
+            ics=self.plan.ics,
+            complete=complete,
+        )
+
+    def write(self, *, complete: bool) -> dict[str, Any]:
+        """Write the report, whole or not at all, and return its value."""
+        value = self.report(complete=complete)
+        self.plan.out.mkdir(parents=True, exist_ok=True)
+        draft = self.path.with_suffix(".json.part")
+        draft.write_text(json.dumps(value, indent=2, default=str) + "\n", encoding="utf-8")
+        draft.replace(self.path)
+        return value
+
+
+def run_of(plan: Plan, result: Result) -> evaluation.Run:
+    """The scenario's run with everything that its transcript shows."""
+    evidence = evaluation.Evidence()
+    path = plan.out / result.transcript if result.transcript else None
+    if path is not None and path.is_file():
+        evidence = evaluation.judge(path, plan.pack, plan.role)
+    evidence.findings += result.findings
+    return evaluation.Run(
+        name=result.scenario.name,
+        title=result.scenario.title,
+        status=result.status,
+        reason=result.reason,
+        line=result.line,
+        seconds=result.seconds,
+        transcript=result.transcript,
+        stderr=result.stderr,
+        requirements=result.scenario.requirements,
+        evidence=evidence,
+    )
+
+
+def prepare(request: Request) -> Campaign:
+    """The campaign for a request. Raises a UsageError that says what was wrong with it."""
+    pack = request.pack
+    role = request.role or pack.certifies
+    if role not in pack.roles:
+        raise UsageError(f"{pack.name} has no role {role!r}; it has {', '.join(pack.roles)}")
+    stated = _statement(request, role)
+    target = request.target or stated.target or REFERENCE
+    known = scenarios.of_pack(pack, pack.peer_of(role))
+    if not known:
+        raise UsageError(f"there is no scenario yet that certifies the {role} of {pack.name}")
+    chosen = scenarios.select(known, request.scenarios, request.requirements)
+    cable = _reference(pack, role, target) if _is_reference(target) else target
+    facts = configuration.facts(pack, stated.ics)
+    plan = Plan(pack, role, cable, facts, request.out, request.patience)
+    return Campaign(plan, chosen, stated.implementation, target)
+
+
+def _is_reference(target: str) -> bool:
+    return target == REFERENCE or target.startswith(REFERENCE + ":")
+
+
+def _statement(request: Request, role: str) -> configuration.Configuration:
+    """The ICS: of the file that was named, else `conformance.toml` here, else the reference's own."""
+    if request.config is not None:
+        return configuration.read(request.config)
+    here = Path(configuration.DEFAULT_NAME)
+    if here.is_file() and not _is_reference(request.target):
+        return configuration.read(here)
+    row = request.pack.meta.get("reference", {}).get(role)
+    if row is not None and (not request.target or _is_reference(request.target)):
+        return configuration.read(request.pack.fixtures / row["ics"])
+    return configuration.Configuration()
+
+
+def _reference(pack: Pack, role: str, target: str) -> str:
+    """The target of the embedded reference implementation, with the fault that `target` names."""
+    row = pack.meta.get("reference", {}).get(role)
+    if row is None:
+        raise BadTarget(f"{pack.name} has no reference implementation of the {role}; name a --target")
+    fault = target.partition(":")[2]
+    if not fault:
+        return _filled(row["target"], pack)
+    known = faults(pack, role)
+    if fault not in known:
+        raise BadTarget(f"the reference {role} has no fault {fault!r}; it has {', '.join(known)}")
+    return f"{_filled(row['target'], pack)} {row['fault'].format(fault=fault)}"
+
+
+def _filled(template: str, pack: Pack) -> str:
+    return str(template.format(python=_shown(sys.executable), fixtures=_shown(str(pack.fixtures))))
+
+
+def faults(pack: Pack, role: str) -> dict[str, str]:
+    """The faults of the reference implementation: name → the requirement that it breaks."""
+    command = shlex.split(_filled(pack.meta["reference"][role]["faults"], pack))
+    listed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    rows = (line.split(None, 2) for line in listed.splitlines())
+    return {row[0]: row[1] for row in rows if len(row) > 1}

@@ -1,0 +1,156 @@
+"""The command line. Every error is one sentence on standard error and an exit code; never a traceback.
+
+What a command does not need is not imported: a valid message is judged in little more than the time
+that Python and click take to start.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+from conformance import __version__
+from conformance.errors import ConformanceError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+INTERRUPTED = 130
+KIT_ERROR = 4
+
+
+def guarded(command: Callable[P, int]) -> Callable[P, None]:
+    """Turn a command's errors into one sentence and the right exit code."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            code = command(*args, **kwargs)
+        except ConformanceError as error:
+            click.echo(f"conformance: {error}", err=True)
+            code = error.exit_code
+        except KeyboardInterrupt:
+            click.echo("conformance: interrupted", err=True)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            # The reader went away (`| head`): that is no error, and stdout must not be flushed again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        except click.ClickException:
+            raise
+        except Exception as error:
+            code = KIT_ERROR
+            _own_fault(error)
+        sys.exit(code)
+
+    return run
+
+
+def _own_fault(error: Exception) -> None:
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "?"
+    said = f"{type(error).__name__}: {error}"
+    click.echo(f"conformance: an error in the kit, not in what it judges: {said} ({where})", err=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, package_name="agent-conformance-kit")
+def main() -> None:
+    """Test whether implementations of agent protocols conform, and whether messages are valid."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@main.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("-p", "--protocol", default="", help="PROTOCOL or PROTOCOL@REVISION; else it is recognised.")
+@click.option("-k", "--kind", default="", help="The kind of every message; else it is recognised.")
+@click.option("--form", type=click.Choice(["sender", "receiver"]), default="sender", show_default=True,
+              help="Judge as what a sender may send, or as what a receiver must accept.")  # fmt: skip
+@click.option("--stateless", is_flag=True, help="Judge each message alone.")
+@click.option("--as-published", is_flag=True, help="Judge by the published schemas alone, defects included.")
+@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@guarded
+def validate(
+    files: tuple[Path, ...],
+    protocol: str,
+    kind: str,
+    form: str,
+    stateless: bool,
+    as_published: bool,
+    form_out: str,
+) -> int:
+    """Judge messages, JSON Lines, transcripts or traces. `-`, or no FILE, is standard input."""
+    from conformance import validation
+
+    if not files and sys.stdin.isatty():
+        raise click.UsageError("name a FILE, or pipe messages to standard input")
+    options = validation.Options(protocol, kind, form, stateless, as_published)
+    judged = [validation.judge_path(path, options) for path in validation.expand(files or (Path("-"),))]
+    write = validation.FORMATS[form_out]
+    write(judged, click.echo)
+    for one in judged:
+        click.echo(one.summary(), err=True)
+    return validation.exit_code(judged)
+
+
+def _protocol_option(value: str) -> Any:
+    from conformance import packs
+
+    return packs.find(value)
+
+
+@main.command()
+@click.argument("protocol")
+@click.option("--target", default="", metavar="TARGET",
+              help="stdio:COMMAND, ws://…, wss://…, launch:COMMAND or reference[:FAULT].")  # fmt: skip
+@click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
+@click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
+@click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")
+@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="conformance-report",
+              show_default=True, help="Where the report goes.")  # fmt: skip
+@click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True, metavar="FACTOR",
+              help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
+@guarded
+def run(
+    protocol: str,
+    target: str,
+    role: str,
+    scenario: tuple[str, ...],
+    requirement: tuple[str, ...],
+    config: Path | None,
+    out: Path,
+    patience: float,
+) -> int:
+    """Drive an implementation through the scenarios of PROTOCOL and write a report."""
+    from conformance import campaign, execution
+
+    request = campaign.Request(
+        _protocol_option(protocol), target, role, config, out, patience, scenario, requirement
+    )
+    return execution.execute(campaign.prepare(request))
+
+
+@main.command()
+@click.argument("report", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--format", "form_out", default="text", show_default=True, help="text or junit.")
+@guarded
+def render(report: Path, form_out: str) -> int:
+    """Render a REPORT (report.json) in another format."""
+    from conformance import report as reports
+
+    renderer = reports.RENDERERS.get(form_out)
+    if renderer is None:
+        raise click.UsageError(f"no format {form_out!r}; there is {', '.join(reports.RENDERERS)}")
+    click.echo(renderer(reports.read(report)), nl=False)
+    return 0

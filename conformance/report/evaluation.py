@@ -1,0 +1,265 @@
+"""From transcripts and step findings to the report's value: a verdict per requirement, and the claim.
+
+Everything a transcript can show is judged here, from the transcript: whoever holds the files can do
+it again. Only findings about the implementation count; what the kit itself sent is never its fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance import __version__, records
+from conformance.findings import Finding, Level, Requirement, Verdict, claim_status, fold, verdict_of
+from conformance.monitor import Monitor
+from conformance.packs import Pack
+
+KIT = {"name": "agent-conformance-kit", "version": __version__}
+
+SHOWN = 20
+"""At most this many findings against one requirement are listed; all count."""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What one scenario showed: findings by requirement, and the lifecycle edges it took."""
+
+    findings: list[Finding] = field(default_factory=list)
+    edges: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    illegal: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+
+def judge(path: Path, pack: Pack, role: str) -> Evidence:
+    """What the transcript in a file shows about the implementation in `role`.
+
+    Raises InputUnreadable where the file is no transcript.
+    """
+    monitor = Monitor(pack)
+    evidence = Evidence()
+    for event in records.open_record(path.read_bytes(), str(path), pack).events:
+        evidence.findings += [one for one in monitor.feed(event) if one.party in (role, "")]
+    evidence.findings += [one for one in monitor.end() if one.party in (role, "")]
+    evidence.edges, evidence.illegal = monitor.edges, monitor.illegal
+    return evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One scenario as the report sees it."""
+
+    name: str
+    title: str
+    status: str
+    reason: str
+    line: int
+    seconds: float
+    transcript: str
+    stderr: str
+    requirements: tuple[str, ...]
+    evidence: Evidence
+
+    def row(self) -> dict[str, Any]:
+        """The scenario's row in the report."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "status": self.status,
+            "reason": self.reason,
+            "line": self.line,
+            "seconds": self.seconds,
+            "transcript": self.transcript,
+            "stderr": self.stderr,
+            "requirements": list(self.requirements),
+        }
+
+
+def evaluate(
+    pack: Pack,
+    role: str,
+    runs: list[Run],
+    *,
+    target: str,
+    implementation: dict[str, str],
+    ics: dict[str, Any],
+    complete: bool,
+) -> dict[str, Any]:
+    """The report's value (schema: `report.schema.json`)."""
+    rows = [_row(requirement, role, runs) for requirement in pack.requirements.values()]
+    return {
+        "report": 1,
+        "kit": KIT,
+        "pack": {"protocol": pack.protocol, "revision": pack.revision, "digest": digest(pack)},
+        "target": without_credentials(target),
+        "role": role,
+        "implementation": implementation,
+        "ics": ics,
+        "claim": _claim(pack, role, rows, implementation, complete, runs),
+        "requirements": rows,
+        "scenarios": [run.row() for run in runs],
+        "lifecycles": _lifecycles(pack, runs),
+        "errata": [{"id": one.id, "schema": one.schema, "reason": one.reason} for one in pack.errata],
+        "complete": complete,
+    }
+
+
+def _row(requirement: Requirement, role: str, runs: list[Run]) -> dict[str, Any]:
+    told = [(run, one) for run in runs for one in run.evidence.findings if one.requirement == requirement.id]
+    verdict, reason = _verdict(requirement, role, [one for _, one in told], runs)
+    against = [(run, one) for run, one in told if not one.ok]
+    return {
+        "id": requirement.id,
+        "level": requirement.level.value,
+        "role": requirement.role,
+        "summary": requirement.summary,
+        "reference": requirement.reference,
+        "verdict": verdict.word,
+        "reason": reason,
+        "observations": len(told),
+        "findings": [_finding(one, run, requirement.level) for run, one in against[:SHOWN]],
+        "further_findings": max(0, len(against) - SHOWN),
+        "proved_by": list(dict.fromkeys(run.name for run, one in told if one.ok)),
+    }
+
+
+def _verdict(
+    requirement: Requirement, role: str, findings: list[Finding], runs: list[Run]
+) -> tuple[Verdict, str]:
+    """The verdict, and in words why it is no plain pass or fail."""
+    if findings:
+        verdict = fold(verdict_of(one, requirement.level) for one in findings)
+        worst = next(one for one in findings if verdict_of(one, requirement.level) is verdict)
+        return verdict, worst.message
+    if not requirement.concerns(role):
+        return Verdict.NOT_APPLICABLE, f"it is for the {requirement.role} to meet"
+    if requirement.excluded:
+        return Verdict.NOT_APPLICABLE, requirement.excluded
+    if requirement.manual:
+        return Verdict.MANUAL, requirement.manual
+    if requirement.untested:
+        return Verdict.UNTESTED, requirement.untested
+    return _unheard(requirement, runs)
+
+
+def _unheard(requirement: Requirement, runs: list[Run]) -> tuple[Verdict, str]:
+    """Why a requirement that could be judged was not: no scenario got that far, or none is meant to."""
+    meant = [run for run in runs if requirement.id in run.requirements]
+    for run in meant:
+        if run.status in ("inconclusive", "failed", "interrupted", "unreachable", "error"):
+            return Verdict.INCONCLUSIVE, f"scenario {run.name} could not show it: {run.reason}"
+    if meant and all(run.status == "not-applicable" for run in meant):
+        return Verdict.NOT_APPLICABLE, meant[0].reason
+    return Verdict.UNTESTED, "nothing in this run exercised it"
+
+
+def _finding(one: Finding, run: Run, level: Level) -> dict[str, Any]:
+    return {
+        "verdict": verdict_of(one, level).word,
+        "scenario": run.name,
+        "transcript": run.transcript,
+        "seq": one.seq,
+        "line": one.line,
+        "column": one.column,
+        "pointer": one.pointer,
+        "message": one.message,
+        "expected": list(one.expected),
+        "actual": one.actual,
+    }
+
+
+def _claim(
+    pack: Pack, role: str, rows: list[dict[str, Any]], who: dict[str, str], complete: bool, runs: list[Run]
+) -> dict[str, Any]:
+    verdicts = [(Level(row["level"]), Verdict[row["verdict"].upper().replace("-", "_")]) for row in rows]
+    applicable = [(level, one) for level, one in verdicts if one is not Verdict.NOT_APPLICABLE]
+    status = claim_status(_own(rows, verdicts))
+    if not complete and status == "conformant":
+        status = "incomplete"
+    counts = Counter(row["verdict"] for row in rows)
+    return {
+        "status": status,
+        "wording": wording(pack, role, who, status, applicable, complete, runs),
+        "counts": {verdict.word: counts[verdict.word] for verdict in reversed(Verdict)},
+    }
+
+
+def _own(
+    rows: list[dict[str, Any]], verdicts: list[tuple[Level, Verdict]]
+) -> Iterable[tuple[Level, Verdict]]:
+    """The verdicts that a claim may rest on. The kit's own ids of the wire can fail a claim, but that an
+    implementation writes JSON is no evidence that it speaks the protocol.
+    """
+    for row, pair in zip(rows, verdicts, strict=True):
+        if not row["id"].startswith("WIRE-") or pair[1] is Verdict.FAIL:
+            yield pair
+
+
+def wording(
+    pack: Pack,
+    role: str,
+    who: dict[str, str],
+    status: str,
+    applicable: list[tuple[Level, Verdict]],
+    complete: bool,
+    runs: list[Run],
+) -> str:
+    """The claim in full: what was tested as what, by which kit, with which result."""
+    musts = [verdict for level, verdict in applicable if level is Level.MUST]
+    name = " ".join(filter(None, (who.get("name", "The implementation"), who.get("version", ""))))
+    head = f"{name}, tested as {role} of {pack.name} with {KIT['name']} {KIT['version']}"
+    passed, failed = musts.count(Verdict.PASS), musts.count(Verdict.FAIL)
+    open_ = len(musts) - passed - failed
+    tail = "" if complete else " The run was not completed."
+    if status == "not-evaluated":
+        why = next((run.reason for run in runs if run.reason), "nothing was exercised")
+        return f"{head}: could not be evaluated ({why}).{tail}"
+    if status == "non-conformant":
+        return (
+            f"{head}: does not conform; {failed} of {len(musts)} applicable MUST requirements failed.{tail}"
+        )
+    if status == "conformant":
+        return f"{head}: conforms; all {len(musts)} applicable MUST requirements passed.{tail}"
+    return (
+        f"{head}: no requirement failed, but the evaluation is incomplete; {passed} of {len(musts)} applicable "
+        f"MUST requirements passed and {open_} were not decided.{tail}"
+    )
+
+
+def _lifecycles(pack: Pack, runs: list[Run]) -> list[dict[str, Any]]:
+    edges = sum((run.evidence.edges for run in runs), Counter())
+    illegal = sum((run.evidence.illegal for run in runs), Counter())
+    return [
+        {
+            "name": name,
+            "initial": table.initial,
+            "states": dict(table.classes),
+            "edges": [
+                {"from": edge.source, "to": edge.target, "seen": edges[name, edge.source, edge.target]}
+                for edge in table.edges()
+            ],
+            "illegal": [
+                {"from": source, "to": target, "seen": seen}
+                for (lifecycle, source, target), seen in sorted(illegal.items())
+                if lifecycle == name
+            ],
+        }
+        for name, (table, _) in pack.lifecycles.items()
+    ]
+
+
+def digest(pack: Pack) -> str:
+    """SHA-256 over the pack's files and their names, so that a report names exactly what judged it."""
+    total = hashlib.sha256()
+    for path in sorted(pack.folder.rglob("*.json")):
+        total.update(path.relative_to(pack.folder).as_posix().encode() + b"\0")
+        total.update(path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return f"sha256:{total.hexdigest()}"
+
+
+def without_credentials(target: str) -> str:
+    """The target without user, password and query, which may hold credentials."""
+    return re.sub(r"(wss?://)[^/@\s]*@", r"\1", re.sub(r"(wss?://[^?#\s]*)[?#]\S*", r"\1", target))

@@ -1,0 +1,58 @@
+"""The report as JUnit XML: a suite per run, a test case per requirement, in the dialect CI servers read."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+_CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SKIPPED = ("untested", "not-applicable", "manual")
+
+
+def render(report: dict[str, Any]) -> str:
+    """The XML text. Characters that XML 1.0 cannot hold become U+FFFD."""
+    rows = report["requirements"]
+    pack = f"{report['pack']['protocol']}@{report['pack']['revision']}"
+    broken = [run for run in report["scenarios"] if run["status"] in ("unreachable", "error", "interrupted")]
+    counts = {
+        "tests": len(rows) + len(broken),
+        "failures": sum(row["verdict"] in ("fail", "inconclusive") for row in rows),
+        "errors": len(broken),
+        "skipped": sum(row["verdict"] in _SKIPPED for row in rows),
+    }
+    seconds = sum(run["seconds"] for run in report["scenarios"])
+    attributes = {name: str(count) for name, count in counts.items()} | {"time": f"{seconds:.3f}"}
+    root = Element("testsuites", {"name": "conformance", **attributes})
+    suite = SubElement(root, "testsuite", {"name": f"{pack} {report['role']}", **attributes})
+    properties = SubElement(suite, "properties")
+    for name in ("status", "wording"):
+        SubElement(properties, "property", {"name": f"claim.{name}", "value": _clean(report["claim"][name])})
+    for row in rows:
+        _case(suite, pack, row)
+    for run in broken:
+        case = SubElement(
+            suite, "testcase", {"classname": pack, "name": f"scenario {run['name']}", "time": "0"}
+        )
+        SubElement(case, "error", {"message": _clean(run["reason"])}).text = _clean(run["reason"])
+    indent(root)
+    return "<?xml version='1.0' encoding='utf-8'?>\n" + tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: Element, pack: str, row: dict[str, Any]) -> None:
+    case = SubElement(suite, "testcase", {"classname": pack, "name": row["id"], "time": "0"})
+    verdict, reason = row["verdict"], _clean(row["reason"])
+    if verdict in ("fail", "inconclusive"):
+        told = [
+            f"{one['transcript']}:{one['line']}:{one['column']}: {one['message']}" for one in row["findings"]
+        ]
+        failure = SubElement(case, "failure", {"message": f"{verdict}: {reason}", "type": verdict})
+        failure.text = _clean("\n".join([row["summary"], *told]))
+    elif verdict in _SKIPPED:
+        SubElement(case, "skipped", {"message": f"{verdict}: {reason}"})
+    elif verdict == "warn":
+        SubElement(case, "system-out").text = f"warning: {reason}"
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub("\ufffd", text)

@@ -1,0 +1,78 @@
+"""Every requirement that is judged by what is seen is proved: something passes it, something fails it."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+from specimens import PACKS, ROOT, claimed, files, findings_on, parsed
+
+from conformance.packs import Pack
+
+WIRE = [row["id"] for row in json.loads((ROOT / "schemas/kit/wire.json").read_text("utf-8"))["requirements"]]
+
+UNPROVABLE: dict[str, str] = {}
+"""Requirement → why no fixture can pass it, or none fail it."""
+
+
+def observed(pack: Pack) -> list[str]:
+    """The pack's own requirements that some check judges, other than the steps of a scenario."""
+    return [
+        requirement.id
+        for requirement in pack.requirements.values()
+        if requirement.id not in WIRE and any(check["kind"] != "scenario" for check in requirement.checks)
+    ]
+
+
+OBSERVED = [(pack, requirement) for pack in PACKS for requirement in observed(pack)]
+each_requirement = pytest.mark.parametrize(
+    ("pack", "requirement"), OBSERVED, ids=[f"{pack.name} {requirement}" for pack, requirement in OBSERVED]
+)
+
+
+def fixtures(pack: Pack, validity: str) -> list[Path]:
+    """The pack's valid or invalid messages and transcripts."""
+    folder = f"{pack.protocol}/{pack.revision}"
+    messages = files(f"{folder}/messages/{validity}/*.json")
+    return [*messages, *files(f"{folder}/transcripts/{validity}/*.jsonl")]
+
+
+@cache
+def passed(pack: Pack) -> frozenset[str]:
+    """What a valid fixture passes."""
+    valid = fixtures(pack, "valid")
+    return frozenset(found.requirement for path in valid for found in findings_on(path) if found.ok)
+
+
+@cache
+def failed(pack: Pack) -> frozenset[str]:
+    """What an invalid fixture fails and says that it fails."""
+    return frozenset(
+        found.requirement
+        for path in fixtures(pack, "invalid")
+        for found in findings_on(path)
+        if not found.ok and found.requirement in claimed(path)
+    )
+
+
+@each_requirement
+def test_requirement_passes_somewhere(pack: Pack, requirement: str) -> None:
+    assert requirement in passed(pack) or requirement in UNPROVABLE
+
+
+@each_requirement
+def test_requirement_fails_somewhere(pack: Pack, requirement: str) -> None:
+    assert requirement in failed(pack) or requirement in UNPROVABLE
+
+
+@pytest.mark.parametrize("requirement", WIRE)
+def test_requirement_of_the_wire_is_proved_both_ways(requirement: str) -> None:
+    expected = [dict(parsed(path)["expect"]["findings"]) for path in files("wire/*.json")]
+    assert any(requirement in findings for findings in expected)
+    assert all(requirement in passed(pack) for pack in PACKS)
+
+
+def test_nothing_is_called_unprovable_that_is_proved() -> None:
+    proved = {requirement for pack in PACKS for requirement in passed(pack) & failed(pack)}
+    assert not proved & set(UNPROVABLE)
+    assert set(UNPROVABLE) <= {requirement for _, requirement in OBSERVED}

@@ -1,0 +1,39 @@
+"""Messages on which a published schema and its own protocol differ, and some on which they agree.
+
+Left out are messages that break what has no check yet: an input that refers to a task outside
+`dependsOn` (VA-TSK-001), and a TaskExecution whose transitions do not chain (VA-LIF-004) or whose times
+go back (VA-LIF-005).
+"""
+
+import json
+from pathlib import Path
+
+from specimens import against, each, judged, name_of, obeys, pack_of, parsed
+
+from conformance import records
+from conformance.monitor import Monitor
+
+
+def verdict(path: Path, *, as_published: bool) -> str:
+    """Whether there is any finding against the message of the file."""
+    pack = pack_of(path)
+    text = json.dumps(parsed(path)["message"]).encode()
+    events = records.open_record(text, name_of(path), pack).events
+    return "invalid" if against(judged(events, Monitor(pack, as_published=as_published))) else "valid"
+
+
+@each("*/*/published/*.json")
+def test_judged_as_published(path: Path) -> None:
+    """By the schema alone, as its authors published it.
+
+    Its patterns are those of ECMA-262: `dispatch.version-with-a-newline` is refused, though a validator
+    that hands the pattern to Python, whose `$` lets a final newline pass, accepts it.
+    """
+    obeys(parsed(path), "fixture.schema.json#/$defs/published")
+    assert verdict(path, as_published=True) == parsed(path)["as_published"]
+
+
+@each("*/*/published/*.json")
+def test_judged_by_the_protocol(path: Path) -> None:
+    """With the errata applied and every check made."""
+    assert verdict(path, as_published=False) == parsed(path)["by_prose"]
