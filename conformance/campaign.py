@@ -57,6 +57,13 @@ class Campaign:
         """Where the report is."""
         return self.plan.out / "report.json"
 
+    def clear(self) -> None:
+        """Remove what an earlier run left in the report's folder, so that nothing stale is taken for new."""
+        self.path.unlink(missing_ok=True)
+        for pattern in ("transcripts/*.jsonl", "stderr/*.txt"):
+            for path in self.plan.out.glob(pattern):
+                path.unlink()
+
     def record(self, result: Result) -> evaluation.Run:
         """Judge a scenario's transcript and add it to the report."""
         run = run_of(self.plan, result)

@@ -98,16 +98,17 @@ class Correlator:
         if request is None:
             return self._unmatched(event, value)
         method = str(request.value.get("method"))
-        for kind in self._kinds_of(method, "result"):
+        kind = next(self._kinds_of(method, "result"), None)
+        if kind is not None:
             return self._as(event, kind, request=request)
         problem = f"the method {method!r} is none of this protocol, and yet it is answered with a result"
         return Message(event, None, "", event.party, request, problem, bool(event.party))
 
     def _asking(self, event: Spoken, value: dict[str, JSON], part: str) -> Message:
         method = value.get("method")
-        kinds = [kind for kind in self._kinds_of(str(method), part)]
-        if kinds:
-            message = self._as(event, kinds[0])
+        kind = next(self._kinds_of(str(method), part), None)
+        if kind is not None:
+            message = self._as(event, kind)
         else:
             problem = self._no_method(method, part)
             message = Message(event, None, "", event.party, None, problem, bool(event.party))

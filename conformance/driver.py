@@ -58,6 +58,8 @@ class Driver:
     fresh: Callable[[], str]
     findings: list[Finding] = field(default_factory=list)
     outcome: Outcome | None = None
+    met: JSON = None
+    """The message that met the last awaited step."""
     patience: float = 1.0
     """Factor for every time that a step allows, except for deadlines that the protocol states."""
     interactive: bool = False
@@ -132,7 +134,13 @@ class Driver:
     def add(self, step: Step, now: Now) -> list[Action]:
         """Append a step to a scenario that has run out of them, and go on."""
         self._steps.append(step)
+        self.met = None
         self._go_on(now)
+        return self._flush(now)
+
+    def leave(self, now: Now) -> list[Action]:
+        """End a session whose steps came from outside: with its farewell."""
+        self.interactive = False
         return self._flush(now)
 
     def stop(self, reason: str, now: Now) -> list[Action]:
@@ -334,6 +342,7 @@ class Driver:
             found = jsontext.resolve(message.value, pointer)
             if found is not jsontext.MISSING:
                 self._bindings.names[name] = found
+        self.met = message.value
         self._waiting = None
         self._proved(step, True, message.seq)
         self._go_on(now)

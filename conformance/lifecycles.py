@@ -103,9 +103,7 @@ class States:
 
     def __init__(self, lifecycle: Lifecycle) -> None:
         self.lifecycle = lifecycle
-        self._at: dict[str, str] = {}
-        self.created: set[str] = set()
-        """Entities whose beginning was seen, not only some later message about them."""
+        self._at: dict[str, str | None] = {}
 
     def state(self, entity: str) -> str | None:
         """The entity's state; None while nothing is known of it."""
@@ -113,14 +111,15 @@ class States:
 
     def create(self, entity: str) -> None:
         """The entity begins, in the table's initial state; a known one stays as it is."""
-        if entity not in self._at:
-            self._at[entity] = self.lifecycle.initial
-            self.created.add(entity)
+        self._at.setdefault(entity, self.lifecycle.initial)
 
     def forget(self, entity: str) -> None:
         """The entity never came to be (its creation was refused)."""
         self._at.pop(entity, None)
-        self.created.discard(entity)
+
+    def lose(self, *entities: str) -> None:
+        """Nobody knows any longer where these entities stand, or, unless any is named, where all do."""
+        self._at.update(dict.fromkeys(entities or self._at))
 
     def move(self, entity: str, target: str) -> Move:
         """Move the entity if the table allows it; an entity not known before is taken as it is."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from conformance import jsontext, protocols
 from conformance.attribution import Attribution
@@ -19,7 +20,7 @@ from conformance.correlation import Correlator, Message, Sessions
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
 from conformance.findings import BrokenConstraint, Finding
-from conformance.lifecycles import Move, States
+from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
 
 FAMILIES = (text, numbers, movement, order, relation, protocols)
@@ -216,30 +217,34 @@ class Movement:
         if message.known_party and message.party not in message.kind.senders:
             return
         for table, rows in self._rows:
-            key = (self._sessions.of(message), table.name)
-            states = self._states.setdefault(key, States(table))
+            states = self._states_of(message, table)
             for row in rows:
                 if message.is_a(row["on"]):
                     yield from self._apply(message, row, states)
 
+    def _states_of(self, message: Message, table: Lifecycle) -> States:
+        return self._states.setdefault((self._sessions.of(message), table.name), States(table))
+
     def unread(self, event: Malformed) -> None:
         """What could not be read may have moved anything, unless it was no message at all."""
         if event.fault.code != "WIRE-NOISE":
-            self._states.clear()
+            for states in self._states.values():
+                states.lose()
 
     def _forget(self, message: Message) -> None:
         """A message of no known kind may have moved what it is about."""
         for table, rows in self._rows:
-            states = self._states.get((self._sessions.of(message), table.name))
-            for entity in {str(message.at(str(row["entity"]))) for row in rows} if states else ():
-                states.forget(entity)
+            found = [message.at(str(row["entity"])) for row in rows]
+            self._states_of(message, table).lose(*{name for name in found if isinstance(name, str)} or {""})
 
-    def _apply(self, message: Message, row: dict[str, object], states: States) -> Iterator[Moved]:
+    def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
         source = message.request if row.get("of") == "request" else message
         entity = source.at(str(row["entity"])) if source is not None else None
         if not isinstance(entity, str) or self._is_redelivery(message, row, entity):
             return
         if row.get("create"):
+            if row["create"] == "anew":
+                states.forget(entity)
             if self._sessions.is_whole(message):
                 states.create(entity)
         elif row.get("forget"):
@@ -248,9 +253,7 @@ class Movement:
         else:
             yield from self._moved(message, row, states, entity)
 
-    def _moved(
-        self, message: Message, row: dict[str, object], states: States, entity: str
-    ) -> Iterator[Moved]:
+    def _moved(self, message: Message, row: dict[str, Any], states: States, entity: str) -> Iterator[Moved]:
         state_at = str(row.get("state", ""))
         target = row["to"] if "to" in row else message.at(state_at)
         if not isinstance(target, str):
@@ -273,9 +276,10 @@ class Movement:
             state_at,
             None if reason_at is None else str(reason_at),
             reason,
+            tuple(row.get("from", ())),
         )
 
-    def _is_report(self, row: dict[str, object], before: str | None, target: str) -> bool:
+    def _is_report(self, row: dict[str, Any], before: str | None, target: str) -> bool:
         if row.get("report") == "always":
             return True
         only_from = row.get("only_from")
@@ -283,11 +287,10 @@ class Movement:
             return True
         return row.get("report") == "when-unchanged" and before == target
 
-    def _may(self, row: dict[str, object], before: str | None) -> bool:
-        allowed = row.get("from")
-        return before is None or not isinstance(allowed, list) or before in allowed
+    def _may(self, row: dict[str, Any], before: str | None) -> bool:
+        return before is None or "from" not in row or before in row["from"]
 
-    def _is_redelivery(self, message: Message, row: dict[str, object], entity: str) -> bool:
+    def _is_redelivery(self, message: Message, row: dict[str, Any], entity: str) -> bool:
         if "number" not in row:
             return False
         key = (self._sessions.of(message), f"{message.at(str(row['number']))}")

@@ -7,7 +7,9 @@ either. Everything of a pack is read when first needed.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -54,12 +56,19 @@ class Erratum:
     witness: Mapping[str, Any]
 
 
+MEMBERS = ("protocol", "revision", "prefix", "dialect", "roles", "certifies", "recognise", "kinds")
+"""What a `pack.json` cannot do without."""
+
+
 class Pack:
     """One protocol revision. Raises BadPack when one of its files is not what it should be."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.meta = _object(folder / "pack.json")
+        lacking = [name for name in MEMBERS if name not in self.meta]
+        if lacking:
+            raise BadPack(f"{folder / 'pack.json'} lacks {', '.join(lacking)}")
         self.protocol: str = self.meta["protocol"]
         self.revision: str = self.meta["revision"]
         self._schemas: dict[tuple[str, bool], Schemas] = {}
@@ -101,18 +110,19 @@ class Pack:
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """Every kind, in the order in which they are tried."""
-        return tuple(
-            Kind(
-                name=row["name"],
-                senders=tuple(row["from"]),
-                when=row["when"],
-                schema=row["schema"],
-                at=row.get("at", ""),
-                document=row.get("document", False),
-                summary=row.get("summary", ""),
+        with _reading(self.folder / "pack.json"):
+            return tuple(
+                Kind(
+                    name=row["name"],
+                    senders=tuple(row["from"]),
+                    when=row["when"],
+                    schema=row["schema"],
+                    at=row.get("at", ""),
+                    document=row.get("document", False),
+                    summary=row.get("summary", ""),
+                )
+                for row in self.meta["kinds"]
             )
-            for row in self.meta["kinds"]
-        )
 
     def kind(self, name: str) -> Kind:
         """The kind of that name; NoSuchKind lists what there is."""
@@ -125,27 +135,32 @@ class Pack:
     @cached_property
     def requirements(self) -> dict[str, Requirement]:
         """Every requirement by id: the pack's own, then the kit's own of the wire."""
-        own = _object(self.folder / "requirements.json")["requirements"]
-        wire = _object(self.folder.parents[1] / "kit" / "wire.json")["requirements"]
-        return {row["id"]: _requirement(row) for row in (*own, *wire)}
+        path = self.folder / "requirements.json"
+        with _reading(path):
+            own = _object(path)["requirements"]
+            wire = _object(self.folder.parents[1] / "kit" / "wire.json")["requirements"]
+            rows = [_requirement(row) for row in (*own, *wire)]
+        twice = [name for name, count in Counter(row.id for row in rows).items() if count > 1]
+        if twice:
+            raise BadPack(f"{path} has more than one row of {', '.join(twice)}")
+        return {row.id: row for row in rows}
 
     @cached_property
     def lifecycles(self) -> dict[str, tuple[lifecycles.Lifecycle, list[dict[str, Any]]]]:
         """Name → the table and the rows that say which kind moves what to which state."""
         found = {}
         for row in self.meta.get("lifecycles", ()):
-            table = lifecycles.read(_object(self.folder / row["file"]))
-            found[table.name] = (table, row["moves"])
+            with _reading(self.folder / row["file"]):
+                table = lifecycles.read(_object(self.folder / row["file"]))
+                found[table.name] = (table, row["moves"])
         return found
 
     @cached_property
     def errata(self) -> tuple[Erratum, ...]:
         """The repairs that this pack makes to its published schemas."""
         path = self.folder / "errata.json"
-        rows = _object(path)["errata"] if path.is_file() else []
-        return tuple(
-            Erratum(row["id"], row["reason"], row["schema"], row["patch"], row["witness"]) for row in rows
-        )
+        with _reading(path):
+            return tuple(Erratum(**row) for row in (_object(path)["errata"] if path.is_file() else []))
 
     @cached_property
     def _published(self) -> dict[str, JSON]:
@@ -189,13 +204,21 @@ class Pack:
 
     def problems(self) -> Iterator[str]:
         """What is wrong with this pack's own tables, one sentence each."""
+        for said in self._problems():
+            yield f"{self.name}: {said}"
+
+    def _problems(self) -> Iterator[str]:
+        for kind in self.kinds:
+            if not self.schemas().holds(kind.schema):
+                yield f"{kind.name} is judged by {kind.schema}, which is nowhere"
         for requirement in self.requirements.values():
             yield from self._problems_of(requirement)
         for name, (table, moves) in self.lifecycles.items():
             for move in moves:
+                yield from self._unknown_kinds(f"lifecycle {name} is moved", move)
                 target = move.get("to")
                 if target is not None and target not in table.classes:
-                    yield f"{self.name}: lifecycle {name} moves to {target!r}, which is no state of it"
+                    yield f"lifecycle {name} moves to {target!r}, which is no state of it"
 
     def _problems_of(self, requirement: Requirement) -> Iterator[str]:
         said = [
@@ -205,16 +228,26 @@ class Pack:
         ]
         if sum(said) != 1:
             yield (
-                f"{self.name}: {requirement.id} needs exactly one of a check (or a scenario that proves it), "
-                "`excluded` and `untested`"
+                f"{requirement.id} needs exactly one of a check (or a scenario that proves it), "
+                "`excluded`, and `untested` or `manual`"
             )
         if requirement.role not in (*self.roles, "both"):
-            yield f"{self.name}: {requirement.id} names the unknown role {requirement.role!r}"
-        known = {"*", *(kind.name for kind in self.kinds)}
+            yield f"{requirement.id} names the unknown role {requirement.role!r}"
         for check in requirement.checks:
-            for name in check.get("on", ()):
-                if name not in known and not name.endswith(".error"):
-                    yield f"{self.name}: {requirement.id} is judged on the unknown kind {name!r}"
+            yield from self._unknown_kinds(f"{requirement.id} is judged", check)
+            for place in (*check.get("u53", ()), *check.get("i53", ())):
+                if not self.schemas().holds(place):
+                    yield f"{requirement.id} is judged at {place}, which is nowhere"
+        for claim in requirement.claims:
+            yield from self._unknown_kinds(f"{requirement.id} claims something", claim)
+            if "at" in claim and not self.schemas().holds(claim["at"]):
+                yield f"{requirement.id} claims {claim['at']}, which is nowhere"
+
+    def _unknown_kinds(self, said: str, row: Mapping[str, Any]) -> Iterator[str]:
+        known = {"*", *(kind.name for kind in self.kinds)}
+        for name in (*row.get("on", ()), *row.get("with", ()), *row.get("by", ()), *row.get("after", ())):
+            if name.removesuffix(".error") not in known:
+                yield f"{said} on the unknown kind {name!r}"
 
 
 def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
@@ -252,6 +285,14 @@ def _requirement(row: Mapping[str, Any]) -> Requirement:
         untested=row.get("untested", ""),
         manual=row.get("manual", ""),
     )
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadPack(f"{path} is not what it should be ({type(error).__name__}: {error})") from None
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance import jsontext, transcript
-from conformance.errors import UnknownProtocol
+from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
 from conformance.events import JSON, Closed, Event
 from conformance.framing import LineStream, Reading, read_message
 from conformance.packs import Pack, find, find_all, pointer_value, simply_fits
+from conformance.tokens import Scanner
 from conformance.wording import shown
 
 
@@ -32,21 +33,39 @@ def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
     Raises UnknownProtocol where no message tells which protocol it is, and InputUnreadable where a
     transcript is broken.
     """
-    readings = list(_readings(data))
-    first = next((reading for reading in readings if reading.fatal is None), None)
+    texts = list(_texts(data))
+    first = next((text.reading for text in texts if text.reading.fatal is None), None)
     if first is not None and transcript.is_header(first.value):
-        header = first.value
-        known = pack or find(f"{header.get('protocol')}@{header.get('revision')}")
-        after = readings[readings.index(first) + 1 :]
-        return Record(known, transcript.read(iter(after), where))
-    known = pack or recognise((reading.value for reading in readings if reading.fatal is None), where)
+        known = pack or _named(first.value, where)
+        rest = (text.reading for text in texts if text.reading is not first)
+        return Record(known, transcript.read(rest, where))
+    known = pack or recognise((text.reading.value for text in texts if text.reading.fatal is None), where)
     trace = known.meta.get("trace")
     if trace and first is not None and _is_trace(first.value, trace):
-        return Record(known, _from_trace(readings, trace))
-    return Record(known, _from_messages(readings))
+        return Record(known, _from_trace([text.reading for text in texts], trace))
+    return Record(known, _from_messages(texts))
 
 
-def _readings(data: bytes) -> Iterator[Reading]:
+def _named(header: dict[str, JSON], where: str) -> Pack:
+    """The pack that the header of a transcript names."""
+    if header["transcript"] != transcript.FORMAT:
+        said = f"is written in format {shown(header['transcript'])}; this kit reads {transcript.FORMAT}"
+        raise InputUnreadable(f"{where}: the transcript {said}")
+    try:
+        return find(f"{header['protocol']}@{header['revision']}")
+    except (KeyError, NoSuchPack) as error:
+        raise InputUnreadable(f"{where}: the transcript's header names no known pack: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One text of the input, and the column in which it begins."""
+
+    reading: Reading
+    column: int = 1
+
+
+def _texts(data: bytes) -> Iterator[_Text]:
     """Every text of the input: one if it is one JSON text, else one a line."""
     head, newline, rest = data.strip(b"\r\n \t").partition(b"\n")
     if newline and rest.strip() and read_message(head).fatal is not None:
@@ -56,19 +75,30 @@ def _readings(data: bytes) -> Iterator[Reading]:
             return
     stream = LineStream()
     lines = [*stream.feed(data), *stream.end()]
-    yield from _elements(lines[0]) if len(lines) == 1 else lines
+    yield from _elements(lines[0]) if len(lines) == 1 else map(_Text, lines)
 
 
-def _elements(reading: Reading) -> Iterator[Reading]:
+def _elements(reading: Reading) -> Iterator[_Text]:
     """The messages of an array, each with its own place; anything else as it is."""
     if not isinstance(reading.value, list) or not reading.value:
-        yield reading
+        yield _Text(reading)
         return
-    for index in range(len(reading.value)):
-        place = jsontext.locate(reading.text, f"/{index}")
-        assert place is not None
-        text = reading.text[place.offset : place.end]
-        yield read_message(text.encode("utf-8", "surrogatepass"), reading.line + place.line - 1)
+    text, line, at = reading.text, reading.line, 0
+    for start, end in _spans(text):
+        line, at = line + text.count("\n", at, start), start
+        column = start - text.rfind("\n", 0, start)
+        yield _Text(read_message(text[start:end].encode("utf-8", "surrogatepass"), line), column)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where the elements of an array begin and end in its text."""
+    scanner, spans = Scanner(jsontext.LIMITS.depth), list[tuple[int, int]]()
+    for kind, start, end, _ in scanner.tokens(text):
+        if len(scanner.steps) == 1 and kind in "}]":
+            spans[-1] = spans[-1][0], end
+        elif len(scanner.steps) == 1:
+            spans.append((start, end))
+    return spans
 
 
 def recognise(values: Iterable[JSON], where: str) -> Pack:
@@ -99,10 +129,10 @@ def _is_document(pack: Pack, value: JSON) -> bool:
     )
 
 
-def _from_messages(readings: list[Reading]) -> Iterator[Event]:
-    for seq, reading in enumerate(readings, 1):
-        yield transcript.event_of(reading, seq, "")
-    yield Closed(len(readings) + 1)
+def _from_messages(texts: list[_Text]) -> Iterator[Event]:
+    for seq, text in enumerate(texts, 1):
+        yield transcript.event_of(text.reading, seq, "", column=text.column)
+    yield Closed(len(texts) + 1)
 
 
 def _is_trace(value: JSON, trace: dict[str, str]) -> bool:
@@ -116,7 +146,7 @@ def _is_trace(value: JSON, trace: dict[str, str]) -> bool:
 
 
 def _from_trace(readings: list[Reading], trace: dict[str, str]) -> Iterator[Event]:
-    """The messages of a protocol's own trace; its markers, and messages that never arrived, are passed over."""
+    """The messages of a protocol's own trace, without its markers and messages that never arrived."""
     seq = 0
     for reading in readings:
         seq += 1
@@ -135,6 +165,7 @@ def _from_trace(readings: list[Reading], trace: dict[str, str]) -> Iterator[Even
 def _traced(reading: Reading, place: Any, seq: int, trace: dict[str, str]) -> Event:
     text = reading.text[place.offset : place.end].encode("utf-8", "surrogatepass")
     party = pointer_value(reading.value, trace["party"])
+    known = party if isinstance(party, str) else ""
     return transcript.event_of(
-        read_message(text), seq, str(party), line=reading.line + place.line - 1, column=place.column
+        read_message(text), seq, known, line=reading.line + place.line - 1, column=place.column
     )

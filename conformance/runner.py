@@ -25,7 +25,7 @@ from conformance.events import Closed, Event, Fault, Malformed, Opened
 from conformance.findings import Finding
 from conformance.framing import LineStream, Reading, read_message
 from conformance.packs import Pack
-from conformance.scenarios import Scenario
+from conformance.scenarios import Scenario, Step
 from conformance.transports import Connection, Ended, Incoming, Options, Transport, make_transport
 
 MESSAGES = 20_000
@@ -55,6 +55,11 @@ class Result:
     stderr: str = ""
     findings: tuple[Finding, ...] = ()
     heard: bool = False
+
+    def instead_of(self, scenario: Scenario) -> Result:
+        """The result of a scenario that was not run, because this one showed that it is useless."""
+        reason = f"not run, since in scenario {self.scenario.name}: {self.reason}"
+        return Result(scenario, self.status, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +97,29 @@ def run_all(plan: Plan, scenarios: list[Scenario], results: list[Result], watch:
             raise
         results.append(result)
         watch(scenario, result)
-        if result.status in ("unreachable", "error") or _is_mute(result):
+        if ended_early(result):
             return
 
 
-def _is_mute(result: Result) -> bool:
-    return result.status == "inconclusive" and not result.heard
+def ended_early(result: Result) -> bool:
+    """Whether going on after this result is useless: nobody is there, nobody speaks, or the kit failed."""
+    mute = result.status == "inconclusive" and not result.heard
+    return mute or result.status in ("unreachable", "error")
 
 
 def run_one(plan: Plan, scenario: Scenario) -> Result:
     """Run one scenario to its end. Errors of the kit become a result of status `error`."""
+    return not_applicable(plan, scenario) or asyncio.run(_guarded(plan, scenario))
+
+
+def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
+    """The result of a scenario whose needs the ICS does not meet; None where it meets them."""
     unmet = difference(dict(scenario.needs), plan.ics)
-    if unmet:
-        said = f"the ICS does not say what this needs: {unmet}"
-        return Result(scenario, "not-applicable", said)
-    return asyncio.run(_guarded(plan, scenario))
+    return (
+        Result(scenario, "not-applicable", f"the ICS does not say what this needs: {unmet}")
+        if unmet
+        else None
+    )
 
 
 async def _guarded(plan: Plan, scenario: Scenario) -> Result:
@@ -122,17 +135,7 @@ async def _guarded(plan: Plan, scenario: Scenario) -> Result:
         outcome = Outcome("error", f"the kit failed: {type(error).__name__}: {error}")
     finally:
         await session.close()
-    return Result(
-        scenario,
-        outcome.status,
-        outcome.reason,
-        outcome.line,
-        round(time.monotonic() - began, 3),
-        _name(scenario),
-        session.stderr_name,
-        tuple(session.driver.findings),
-        session.heard,
-    )
+    return session.result(outcome, round(time.monotonic() - began, 3))
 
 
 def _name(scenario: Scenario) -> str:
@@ -142,16 +145,23 @@ def _name(scenario: Scenario) -> str:
 class Session:
     """One scenario against one transport: the loop between a driver and its connections."""
 
-    def __init__(self, plan: Plan, scenario: Scenario) -> None:
+    def __init__(self, plan: Plan, scenario: Scenario, *, interactive: bool = False) -> None:
         self._plan = plan
         self._scenario = scenario
         self.driver = Driver(
-            scenario, plan.pack, plan.ics, lambda: secrets.token_hex(8), patience=plan.patience
+            scenario,
+            plan.pack,
+            plan.ics,
+            lambda: secrets.token_hex(8),
+            patience=plan.patience,
+            interactive=interactive,
         )
+        self._asked: _Asked | None = None
+        self._broken: Exception | None = None
         self._began = time.monotonic()
         self._transport: Transport | None = None
         self._cables: dict[str, _Cable] = {}
-        self._arrived: asyncio.Queue[tuple[str, Incoming | Ended]] = asyncio.Queue(maxsize=64)
+        self._arrived: asyncio.Queue[tuple[str, Incoming | Ended | _Asked]] = asyncio.Queue(maxsize=64)
         self._seq = 0
         self._messages = self._bytes = 0
         self.heard = False
@@ -191,6 +201,14 @@ class Session:
 
     async def run(self) -> Outcome:
         """Drive the scenario to its end and say goodbye; the outcome is the driver's."""
+        done = await self.begin()
+        while not done:
+            done = await self._next()
+        await self._say_goodbye()
+        return self.driver.outcome or Outcome("passed")
+
+    async def begin(self) -> bool:
+        """Make the transport and do what the driver wants first; True when the scenario is over."""
         options = Options(
             stderr=self._stderr_path,
             patience=self._plan.patience,
@@ -198,17 +216,59 @@ class Session:
             cwd=self._plan.cwd,
         )
         self._transport = make_transport(self._plan.target, options)
-        done = await self._carry_out(self.driver.start())
-        while not done:
-            done = await self._next()
-        await self._say_goodbye()
-        return self.driver.outcome or Outcome("passed")
+        return await self._carry_out(self.driver.start())
 
-    async def perform(self, actions: list[Action]) -> None:
-        """Carry out actions and what follows from them until the driver has nothing to wait for."""
-        done = await self._carry_out(actions)
-        while not done:
-            done = await self._next()
+    async def serve(self) -> None:
+        """Keep an interactive session going until it leaves: steps arrive as everything else does."""
+        try:
+            while not (await self._next() and self._is_over()):
+                pass
+        except Exception as error:
+            self._broken = error
+            if self._asked is not None and not self._asked.answer.done():
+                self._asked.answer.set_exception(error)
+
+    def _is_over(self) -> bool:
+        """The driver has nothing to do: tell whoever asked for the last step."""
+        asked = self._asked
+        if asked is not None and not asked.answer.done():
+            asked.answer.set_result(self.driver.met)
+        return asked is not None and asked.step is None
+
+    async def perform(self, step: Step | None) -> Any:
+        """Have an interactive session take one step; the message that met it, or None.
+
+        None in place of a step is the farewell, after which `serve` returns.
+        """
+        if self._broken is not None:
+            raise self._broken
+        asked = _Asked(step, asyncio.get_running_loop().create_future())
+        await self._arrived.put(("", asked))
+        return await asked.answer
+
+    def result(self, outcome: Outcome, seconds: float) -> Result:
+        """What the session leaves behind."""
+        return Result(
+            self._scenario,
+            outcome.status,
+            outcome.reason,
+            outcome.line,
+            seconds,
+            _name(self._scenario),
+            self.stderr_name,
+            tuple(self.driver.findings),
+            self.heard,
+        )
+
+    async def leave(self) -> Outcome:
+        """Take leave of an interactive session and end everything; what became of the scenario."""
+        try:
+            if self._broken is None:
+                await self.perform(None)
+                await self._say_goodbye()
+        finally:
+            await self.close()
+        return self.driver.outcome or Outcome("passed")
 
     async def _next(self) -> bool:
         """Wait for the next thing to happen, or for a deadline; True when the scenario is over."""
@@ -220,7 +280,13 @@ class Session:
             return await self._carry_out(self.driver.wake(self.now()))
         return await self._take(name, got)
 
-    async def _take(self, name: str, got: Incoming | Ended) -> bool:
+    async def _take(self, name: str, got: Incoming | Ended | _Asked) -> bool:
+        if isinstance(got, _Asked):
+            self._asked = got
+            now = self.now()
+            return await self._carry_out(
+                self.driver.add(got.step, now) if got.step else self.driver.leave(now)
+            )
         done = False
         for event in self._events(name, got):
             done = await self._carry_out(self._record(event)) or done
@@ -328,7 +394,7 @@ class Session:
                 await cable.connection.finish(GOODBYE * self._plan.patience)
         while any(not cable.closed for cable in self._cables.values()):
             name, got = await self._arrived.get()
-            for event in self._events(name, got):
+            for event in () if isinstance(got, _Asked) else self._events(name, got):
                 self._writer.append(event)
             if self._messages > MESSAGES or self._bytes > VOLUME:
                 await self._cables[name].connection.drop()
@@ -357,3 +423,11 @@ class _Cable:
     ended_by_kit: bool = False
     closed: bool = False
     lost: str = ""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A step that a test asked for, and where its answer is awaited."""
+
+    step: Step | None
+    answer: asyncio.Future[Any]

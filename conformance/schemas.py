@@ -133,6 +133,7 @@ class Schemas:
         self._uris = {name: canonical_uri(document, name) for name, document in documents.items()}
         self._names = {uri: name for name, uri in self._uris.items()}
         self._validators: dict[str, Any] = {}
+        self._targets: dict[tuple[str, str], tuple[str, Any]] = {}
 
     def uri(self, location: str) -> str:
         """The absolute URI of a location such as `evidence.schema.json#/$defs/Artifact`."""
@@ -204,6 +205,12 @@ class Schemas:
         return {
             id(node): f"{name}#{where}" for name, doc in self.documents.items() for where, node in walk(doc)
         }
+
+    def holds(self, location: str) -> bool:
+        """Whether there is something at the location."""
+        name, _, fragment = location.partition("#")
+        document = self.documents.get(name, jsontext.MISSING)
+        return jsontext.resolve(document, fragment) is not jsontext.MISSING
 
     def location_of(self, schema: Any) -> str:
         """Where a (sub)schema object of this registry stands; empty for a foreign one."""
@@ -279,9 +286,12 @@ class Schemas:
         return condition if isinstance(condition, bool) else self.is_valid(self.location_of(condition), value)
 
     def _target(self, name: str, reference: str) -> tuple[str, Any]:
-        document, _, fragment = reference.partition("#")
-        meant = self._names.get(urljoin(self._uris[name], document), "") if document else name
-        return self._resolve(f"{meant}#{unquote(fragment)}")
+        key = name, reference
+        if key not in self._targets:
+            document, _, fragment = reference.partition("#")
+            meant = self._names.get(urljoin(self._uris[name], document), "") if document else name
+            self._targets[key] = self._resolve(f"{meant}#{unquote(fragment)}")
+        return self._targets[key]
 
 
 def walk(node: JSON, where: str = "") -> Iterator[tuple[str, JSON]]:

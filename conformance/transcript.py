@@ -2,8 +2,9 @@
 
 The first line is a header, each further line an event. A message stands in its line as it came, token
 for token, as the member `message`; one that would not fit into a line as JSON stands as `text`, and
-bytes that are no message, or that framing had to mend, as `data` in base64. A record without a
-`closed` line merely stops: what only the end could show is then left open.
+bytes that are no message, or that framing had to mend, as `data` in base64, with the `fault` where
+the bytes do not show it again. A record without a `closed` line merely stops: what only the end could
+show is then left open.
 """
 
 from __future__ import annotations
@@ -13,14 +14,18 @@ import hmac
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import IO, Any
 
 from conformance import jsontext
 from conformance.errors import InputUnreadable
-from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
+from conformance.events import Closed, Event, Fault, Malformed, Opened, Received, Sent
 from conformance.framing import LineStream, Reading, read_message
 
 FORMAT = 1
+
+DEEP = 500
+"""A message with so many brackets might nest too deep for the line around it."""
 
 _FRAMED = ("WIRE-LINE", "WIRE-BOM", "WIRE-NOISE")
 
@@ -49,29 +54,58 @@ class Redaction:
     """Replaces the values of secret members by pseudonyms of the same length.
 
     One secret always becomes the same pseudonym within a run, so that what is judged by equality and
-    length is judged alike on the record; the key of the pseudonyms is `key` and is never kept.
+    length is judged alike on the record; the key of the pseudonyms is `key` and is never kept. A name
+    is found however it is escaped, in JSON within a JSON string too, and what looks like a credential
+    (LONG characters or more, a digit among them) is then replaced wherever else it stands.
     """
+
+    LONG = 16
 
     def __init__(self, names: tuple[str, ...], key: bytes) -> None:
         self._key = key
-        listed = "|".join(map(re.escape, names))
-        self._pattern = re.compile(rf'("(?:{listed})"\s*:\s*")((?:[^"\\]|\\.)*)') if names else None
+        self._known: dict[str, str] = {}
+        listed = "|".join("".join(map(_escapable, name)) for name in names)
+        self._pattern = re.compile(_MEMBER.format(listed), re.DOTALL) if names else None
 
     def text(self, text: str) -> str:
         """The text with every secret replaced."""
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda found: found[1] + self._pseudonym(found[2]), text)
+        text = self._pattern.sub(lambda found: found["name"] + self._hidden(found["value"]), text)
+        for secret, pseudonym in self._known.items():
+            text = text.replace(secret, pseudonym)
+        return text
 
     def data(self, data: bytes) -> bytes:
         """The same for bytes that may be no text."""
-        if self._pattern is None:
-            return data
-        return self.text(data.decode("latin-1")).encode("latin-1", "replace")
+        return self.text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+    def _hidden(self, written: str) -> str:
+        try:
+            secret = str(json.loads(f'"{written}"', strict=False))
+        except ValueError:
+            secret = written
+        pseudonym = self._pseudonym(secret)
+        if len(secret) >= self.LONG and any(mark.isdigit() for mark in secret):
+            self._known[secret] = pseudonym
+        return pseudonym
 
     def _pseudonym(self, secret: str) -> str:
         digest = hmac.new(self._key, secret.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
-        return ("redacted-" + digest * (len(secret) // len(digest) + 1))[: len(secret)]
+        head = "redacted-" if len(secret) >= self.LONG else ""
+        return (head + digest * (len(secret) // len(digest) + 1))[: len(secret)]
+
+
+# Within a JSON string, quotes have backslashes before them: as many as `depth` says, at every quote.
+_MEMBER = (
+    r'(?P<name>(?P<depth>\\+)?"(?:{})(?(depth)(?P=depth))"\s*:\s*(?(depth)(?P=depth))")'
+    r'(?P<value>(?(depth)(?:(?!(?P=depth)").)*|(?:[^"\\]|\\.)*))'
+)
+
+
+def _escapable(mark: str) -> str:
+    """A pattern of one character of a JSON string, as itself or as an escape."""
+    return rf"(?:{re.escape(mark)}|\\+u(?i:{ord(mark):04x}))"
 
 
 class Writer:
@@ -92,13 +126,21 @@ class Writer:
         head: dict[str, Any] = {"seq": event.seq, "event": type(event).__name__.lower()}
         head |= {"time": event.time, "connection": event.connection}
         if isinstance(event, Opened):
-            return head | {"detail": event.detail}, ""
+            return head | {"detail": self._redaction.text(event.detail)}, ""
         if isinstance(event, Closed):
-            return head | {"by": event.by, "clean": event.clean, "detail": event.detail}, ""
+            head |= {"by": event.by, "clean": event.clean, "final": None if event.final else False}
+            return head | {"detail": self._redaction.text(event.detail)}, ""
         head["party"] = event.party
         if isinstance(event, Malformed):
-            return head, self._data(event.data)
+            return head, self._malformed(event)
         return head, self._body(event)
+
+    def _malformed(self, event: Malformed) -> str:
+        body = self._data(event.data)
+        if _reread(event.data + b"\n").fatal == event.fault:
+            return body
+        # The bytes alone do not show it: they are a part of what came, or broke a rule of the cable.
+        return f'{body}, "fault": {json.dumps(asdict(event.fault))}'
 
     def _body(self, event: Sent | Received) -> str:
         text = self._redaction.text(event.text)
@@ -106,8 +148,8 @@ class Writer:
             mark = b"\xef\xbb\xbf" if any(fault.code == "WIRE-BOM" for fault in event.faults) else b""
             tail = b"\r" if any(fault.code == "WIRE-LINE" for fault in event.faults) else b""
             return self._data(mark + text.encode("utf-8", "surrogatepass") + tail)
-        plain = "\n" not in text and "\r" not in text and text.isprintable()
-        return f'"message": {text}' if plain else f'"text": {json.dumps(text)}'
+        bare = text.isprintable() and text == text.strip(" ") and text.count("[") + text.count("{") < DEEP
+        return f'"message": {text}' if bare else f'"text": {json.dumps(text)}'
 
     def _data(self, data: bytes) -> str:
         coded = base64.b64encode(self._redaction.data(data) + b"\n").decode()
@@ -127,31 +169,37 @@ def read_event(text: str, value: Any, line: int, where: str) -> Event:
     """The event of one line of a transcript; InputUnreadable with file and line where it is none."""
     try:
         return _event(text, value, line)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         said = f"{where}:{line}: this line of the transcript is no event ({type(error).__name__}: {error})"
         raise InputUnreadable(said) from None
 
 
 def _event(text: str, value: Any, line: int) -> Event:
     name, seq = value["event"], int(value["seq"])
-    connection, time = value.get("connection", "main"), value.get("time")
+    connection = _string(value.get("connection", "main"))
+    time = None if value.get("time") is None else float(value["time"])
     if name == "opened":
-        return Opened(seq, connection, time, value.get("detail", ""))
+        return Opened(seq, connection, time, _string(value.get("detail", "")))
     if name == "closed":
-        return Closed(seq, connection, time, value["by"], value["clean"], value["detail"])
+        by, detail, final = _string(value["by"]), _string(value["detail"]), value.get("final", True)
+        return Closed(seq, connection, time, by, bool(value["clean"]), detail, bool(final))
     if name not in ("sent", "received", "malformed"):
         raise ValueError(f"unknown event {name!r}")
+    party = _string(value["party"])
+    if "fault" in value:
+        data = base64.b64decode(value["data"], validate=True).removesuffix(b"\n")
+        return Malformed(seq, party, data, Fault(**value["fault"]), connection, time, line)
     reading, column = _recorded(text, value)
+    sent = name == "sent"
     return event_of(
-        reading,
-        seq,
-        value["party"],
-        sent=name == "sent",
-        connection=connection,
-        time=time,
-        line=line,
-        column=column,
+        reading, seq, party, sent=sent, connection=connection, time=time, line=line, column=column
     )
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no string")
+    return value
 
 
 def _recorded(text: str, value: dict[str, Any]) -> tuple[Reading, int]:
@@ -161,23 +209,28 @@ def _recorded(text: str, value: dict[str, Any]) -> tuple[Reading, int]:
         return read_message(text[place.offset : place.end].encode("utf-8", "surrogatepass")), place.column
     if "text" in value:
         return read_message(value["text"].encode("utf-8", "surrogatepass")), 1
-    data = base64.b64decode(value["data"], validate=True)
+    return _reread(base64.b64decode(value["data"], validate=True)), 1
+
+
+def _reread(data: bytes) -> Reading:
     stream = LineStream()
     readings = [*stream.feed(data), *stream.end()]
-    return (readings[0] if len(readings) == 1 else read_message(data)), 1
+    return readings[0] if len(readings) == 1 else read_message(data.removesuffix(b"\n"))
 
 
 def read(lines: Iterator[Reading], where: str) -> Iterator[Event]:
     """The events of a transcript whose header line was read already.
 
-    A record that stops without its `closed` line ends with a `Closed` that is not `final`.
+    A connection without its `closed` line, where the record stops, ends with a `Closed` that is not
+    `final`.
     """
-    last, closed = 0, False
+    last, open_ = 0, dict[str, bool]()
     for reading in lines:
         if reading.fatal is not None:
             raise InputUnreadable(f"{where}:{reading.line}: {reading.fatal.message}")
         event = read_event(reading.text, reading.value, reading.line, where)
-        last, closed = event.seq, isinstance(event, Closed)
+        last, open_[event.connection] = event.seq, not isinstance(event, Closed)
         yield event
-    if not closed:
-        yield Closed(last + 1, clean=False, detail="the record stops here", final=False)
+    left = [name for name, is_open in open_.items() if is_open] if open_ else ["main"]
+    for number, name in enumerate(left, last + 1):
+        yield Closed(number, name, clean=False, detail="the record stops here", final=False)

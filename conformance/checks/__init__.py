@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from conformance.correlation import Message
-from conformance.events import Event
+from conformance.events import JSON, Event
 from conformance.findings import Finding, Level, Requirement
 from conformance.lifecycles import Move
 from conformance.packs import Pack
+from conformance.wording import type_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Moved:
     state_at: str
     reason_at: str | None
     reason: Any
+    sources: tuple[str, ...] = ()
+    """The states from which alone this kind of message moves anything; empty where the table decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +104,20 @@ def failed(
         level,
         connection=message.event.connection,
     )
+
+
+def same(one: JSON, other: JSON) -> bool:
+    """Whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
+    pairs = [(one, other)]
+    while pairs:
+        mine, theirs = pairs.pop()
+        kind = type_name(mine)
+        if kind != type_name(theirs):
+            return False
+        if kind == "object" and mine.keys() == theirs.keys():
+            pairs += [(mine[name], theirs[name]) for name in mine]
+        elif kind == "array" and len(mine) == len(theirs):
+            pairs += zip(mine, theirs, strict=True)
+        elif mine != theirs:
+            return False
+    return True

@@ -53,10 +53,11 @@ class Transition:
                 yield passed(self._requirement, message)
                 continue
             allowed = self._moves.lifecycle.allowed(move.before)
-            said = (
-                f"{move.entity} goes from {move.before} to {move.target}; "
-                f"from {move.before} the table allows {_listed(allowed)}"
-            )
+            said = f"{move.entity} goes from {move.before} to {move.target}; "
+            if moved.sources and move.before not in moved.sources:
+                follows = f"{message.name} follows {_listed(moved.sources)}"
+                said = f"{move.entity} is {move.before}, and {follows}; "
+            said += f"from {move.before} the table allows {_listed(allowed)}"
             yield failed(
                 self._requirement, message, said, moved.state_at, expected=allowed, actual=move.target
             )

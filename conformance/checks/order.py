@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Observation, failed, passed, register
+from conformance.checks import Observation, failed, passed, register, same
 from conformance.correlation import Message, Sessions
 from conformance.events import Malformed, Received, Sent
 from conformance.findings import Finding, Requirement
@@ -95,7 +95,7 @@ class Sequence:
     def _next(self, message: Message, at: str, number: int, count: _Count) -> Finding:
         count.last = number
         first = count.texts.setdefault(number, message.value)
-        if number <= count.replay_to and first != message.value:
+        if number <= count.replay_to and not same(first, message.value):
             said = f"the replay of number {number} differs from what was first sent"
             return failed(self._requirement, message, said, at, expected=(first,), actual=message.value)
         return passed(self._requirement, message)

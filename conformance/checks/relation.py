@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from conformance.checks import Observation, failed, passed, register
+from conformance.checks import Observation, failed, passed, register, same
 from conformance.correlation import Message
+from conformance.events import Malformed
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
 from conformance.wording import shown
@@ -99,6 +101,7 @@ class Matches:
         self._requirement = requirement
         self._spec = spec
         self._known: dict[str, list[Any]] = {}
+        self._older: set[tuple[str, str]] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message that has a related earlier one."""
@@ -112,12 +115,14 @@ class Matches:
             yield from self._judge(message)
 
     def _judge(self, message: Message) -> Iterable[Finding]:
-        known = self._known.get(self._key(message, 0))
-        mine = message.at(self._spec["field"])
-        if not known or mine is None:
-            return
-        if mine in known:
+        key, mine = self._key(message, 0), message.at(self._spec["field"])
+        known, name = self._known.get(key, []), (key, shown(mine, 10_000))
+        if any(same(mine, theirs) for theirs in reversed(known)):
             yield passed(self._requirement, message)
+            return
+        if not known:
+            self._older.add(name)  # it goes back to something from before the record
+        if mine is None or name in self._older:
             return
         there_is = ", ".join(shown(value) for value in known[-5:])
         said = f"{shown(mine)} is none that {' or '.join(self._spec['with'])} named ({there_is})"
@@ -144,22 +149,34 @@ class Answered:
         self._requirement = requirement
         self._spec = spec
         self._begun: set[str] = set()
+        self._ended: set[str] = set()
         self._open: dict[str, Message] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per end that was awaited."""
         message = seen.message
         if message is None:
+            if isinstance(seen.event, Malformed) and seen.event.fault.code != "WIRE-NOISE":
+                self._lose(seen.event.party)
             return
         key = shown(message.at(self._spec["key"]), 10_000)
         if message.is_a(self._spec.get("after", [])):
             self._begun.add(key)
+            self._ended.discard(key)
         elif message.is_a(self._spec["on"]) and (key in self._begun or "after" not in self._spec):
-            self._open.setdefault(key, message)
-        elif message.is_a(self._spec["by"]) and key in self._open:
-            first = self._open.pop(key)
-            if message.party == first.party:
+            if key not in self._ended:
+                self._open.setdefault(key, message)
+        elif message.is_a(self._spec["by"]):
+            self._ended.add(key)
+            first = self._open.pop(key, message)
+            if first is not message and message.party == first.party:
                 yield passed(self._requirement, message)
+
+    def _lose(self, party: str) -> None:
+        """What could not be read may have ended what its speaker had begun."""
+        for key, message in list(self._open.items()):
+            if party in ("", message.party):
+                del self._open[key]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each that was still open when the stream ended."""
@@ -168,4 +185,5 @@ class Answered:
         for key, message in self._open.items():
             by = ", ".join(self._spec["by"])
             said = f"the stream ended, and {message.name} of {key} was never followed by any of {by}"
-            yield failed(self._requirement, message, said, self._spec["key"], expected=self._spec["by"])
+            finding = failed(self._requirement, message, said, self._spec["key"], expected=self._spec["by"])
+            yield replace(finding, line=message.event.line, column=message.event.column)

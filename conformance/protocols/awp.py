@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.checks import Observation, failed, passed
+from conformance.checks import Observation, failed, passed, same
 from conformance.correlation import Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
@@ -63,7 +64,7 @@ class Idempotence:
         action = self._known(message, "/params/action_id")
         if action is None:
             return
-        if action.content == _content(message):
+        if same(action.content, _content(message)):
             yield passed(self._requirement, message)
             return
         said = "an admitted action_id is submitted again with other content"
@@ -75,7 +76,7 @@ class Idempotence:
         if action is None:
             if refused is None:
                 self._admit(message, request)
-        elif action.content != _content(request):
+        elif not same(action.content, _content(request)):
             yield self._judge_conflict(message, refused)
         else:
             yield self._judge_repeat(message, action, refused)
@@ -131,6 +132,7 @@ class Refusal:
         self._sessions = Sessions(pack.meta["sessions"])
         self._admitted: set[tuple[str, str]] = set()
         self._refused: dict[tuple[str, str], Message] = {}
+        self._waiting: Counter[tuple[str, str]] = Counter()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per sign of life, or of none, of a refused action."""
@@ -139,7 +141,9 @@ class Refusal:
             return
         self._sessions.begun(message)
         request = message.request
-        if request is not None and request.is_a(["action.submit"]):
+        if message.is_a(["action.submit"]):
+            self._waiting[self._key(message, message.at("/params/action_id"))] += 1
+        elif request is not None and request.is_a(["action.submit"]):
             self._settle(message, self._key(message, request.at("/params/action_id")))
         elif request is not None and request.is_a(["action.status.request"]):
             yield from self._pulled(message, self._key(message, request.at("/params/action_id")))
@@ -153,10 +157,13 @@ class Refusal:
         return self._sessions.of(message), str(action_id)
 
     def _settle(self, message: Message, key: tuple[str, str]) -> None:
-        if message.at("/error") is None:
+        self._waiting[key] -= 1
+        if message.at("/error/code") in (None, CONFLICT):  # a conflict is with an action that exists
             self._admitted.add(key)
             self._refused.pop(key, None)
-        elif key not in self._admitted:
+        # Another submission under the same id may have been admitted, if it is still to be answered or
+        # the session began before the record.
+        elif key not in self._admitted and not self._waiting[key] and self._sessions.is_whole(message):
             self._refused[key] = message
 
     def _pulled(self, message: Message, key: tuple[str, str]) -> Iterable[Finding]:
@@ -165,6 +172,7 @@ class Refusal:
         code = message.at("/error/code")
         if code == UNKNOWN:
             yield passed(self._requirement, message)
+        if code == UNKNOWN or message.at("/error/data/retryable") is True:
             return
         said = (
             f"the action {key[1]} was refused and so is unknown ({UNKNOWN}), and this answers as if it were"
@@ -198,7 +206,8 @@ class Manifest:
             rows += _objects(message.at("/result/command_channels"))
         defined = [row.get(key) for row in rows]
         for index, body in enumerate(_objects(message.at("/result/embodiments"))):
-            for place, name in enumerate(body.get(names) or ()):
+            listed = body.get(names)
+            for place, name in enumerate(listed if isinstance(listed, list) else ()):
                 if name not in defined:
                     where = f"/result/embodiments/{index}/{names}/{place}"
                     said = f"the embodiment names {name!r}, which {table} does not define"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from conformance.monitor import Monitor
 from conformance.packs import Pack
 
 KIT = {"name": "agent-conformance-kit", "version": __version__}
+
+_TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
 SHOWN = 20
 """At most this many findings against one requirement are listed; all count."""
@@ -149,7 +151,7 @@ def _unheard(requirement: Requirement, runs: list[Run]) -> tuple[Verdict, str]:
     """Why a requirement that could be judged was not: no scenario got that far, or none is meant to."""
     meant = [run for run in runs if requirement.id in run.requirements]
     for run in meant:
-        if run.status in ("inconclusive", "failed", "interrupted", "unreachable", "error"):
+        if run.status in (*_TROUBLED, "failed"):
             return Verdict.INCONCLUSIVE, f"scenario {run.name} could not show it: {run.reason}"
     if meant and all(run.status == "not-applicable" for run in meant):
         return Verdict.NOT_APPLICABLE, meant[0].reason
@@ -203,7 +205,7 @@ def wording(
     role: str,
     who: dict[str, str],
     status: str,
-    applicable: list[tuple[Level, Verdict]],
+    applicable: Sequence[tuple[Level, Verdict]],
     complete: bool,
     runs: list[Run],
 ) -> str:
@@ -215,7 +217,7 @@ def wording(
     open_ = len(musts) - passed - failed
     tail = "" if complete else " The run was not completed."
     if status == "not-evaluated":
-        why = next((run.reason for run in runs if run.reason), "nothing was exercised")
+        why = next((run.reason for run in runs if run.status in _TROUBLED), "nothing was exercised")
         return f"{head}: could not be evaluated ({why}).{tail}"
     if status == "non-conformant":
         return (
