@@ -20,6 +20,7 @@ from conformance.packs import Pack
 from conformance.report import evaluation
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
+from conformance.transports import Options, make_transport
 
 REFERENCE = "reference"
 
@@ -126,6 +127,7 @@ def prepare(request: Request) -> Campaign:
         raise UsageError(f"there is no scenario yet that certifies the {role} of {pack.name}")
     chosen = scenarios.select(known, request.scenarios, request.requirements)
     cable = _reference(pack, role, target) if _is_reference(target) else target
+    make_transport(cable, Options())  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience)
     return Campaign(plan, chosen, stated.implementation, target)

@@ -358,7 +358,8 @@ class Driver:
                 step, None, f"{self._wanted(waiting)} did not come within {step.args['deadline']}"
             )
         else:
-            self._stalled(step, f"{self._wanted(waiting)} did not come within {self._time(step):g} s")
+            mute = "" if self._heard else "the implementation said nothing: "
+            self._stalled(step, f"{mute}{self._wanted(waiting)} did not come within {self._time(step):g} s")
 
     def _wanted(self, waiting: _Waiting) -> str:
         step = waiting.step

@@ -118,11 +118,13 @@ def test_a_kit_error_is_an_error_and_no_failure(pytester: pytest.Pytester) -> No
 def test_a_mute_implementation_is_inconclusive_and_asked_once(pytester: pytest.Pytester) -> None:
     program = pytester.makepyfile(mute="import sys\nsys.stdin.read()\n")
     target = f"stdio:{sys.executable} {program}"
-    result = run(pytester, "--conformance-target", target, "--conformance-patience", "0.02")
+    ics = str(AGENT.with_suffix(".toml"))
+    quick = ("--conformance-config", ics, "--conformance-patience", "0.02")
+    result = run(pytester, "--conformance-target", target, *quick)
     assert result.ret == 1
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines(
-        ["inconclusive: completed did not come within*", "inconclusive: not run, since*"]
+        ["inconclusive: the implementation said nothing*", "inconclusive: not run, since*"]
     )
 
 
