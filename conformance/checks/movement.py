@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from conformance.checks import Moved, Observation, failed, passed, register
 from conformance.correlation import Message
+from conformance.events import Malformed
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
 from conformance.patterns import matches
@@ -162,3 +164,50 @@ class ReasonAllowed:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each reason is judged when it is seen."""
         return ()
+
+
+@register("ends")
+class Ends:
+    """What began does not stay in one of the `open` states when the stream ends.
+
+    Judged for entities that were seen to begin. Who moves an entity on to another state has ended it;
+    where the other side does so (a cancel), nothing is shown of anyone.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._moves = _Moves(spec, pack)
+        self._states = frozenset(spec["open"])
+        self._begun: set[str] = set()
+        self._open: dict[str, Message] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per entity that its own side moves out of the open states."""
+        if isinstance(seen.event, Malformed) and seen.event.fault.code != "WIRE-NOISE":
+            self._lose(seen.event.party)
+        for message, moved in self._moves.of(seen):
+            move = moved.move
+            if moved.report or move.edge is None:
+                continue
+            if move.before == self._moves.lifecycle.initial:
+                self._begun.add(move.entity)
+            if move.target in self._states and move.entity in self._begun:
+                self._open.setdefault(move.entity, message)
+            elif move.target not in self._states and move.entity in self._open:
+                first = self._open.pop(move.entity)
+                if message.party == first.party:
+                    yield passed(self._requirement, message)
+
+    def _lose(self, party: str) -> None:
+        """What could not be read may have ended what its speaker had begun."""
+        for entity, message in list(self._open.items()):
+            if party in ("", message.party):
+                del self._open[entity]
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """One finding for each entity that was still open when the stream ended."""
+        for entity, message in self._open.items() if complete else ():
+            states = " or ".join(sorted(self._states))
+            said = f"the stream ended, and {entity} was still {states}: no message ever ended it"
+            finding = failed(self._requirement, message, said)
+            yield replace(finding, line=message.event.line, column=message.event.column)

@@ -1,14 +1,12 @@
-"""Checks that relate a message to itself or to earlier ones: requires, matches, direction, answered."""
+"""Checks that relate a message to itself or to earlier ones: requires, matches, direction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.correlation import Message
-from conformance.events import Malformed
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
 from conformance.wording import shown
@@ -135,55 +133,3 @@ class Matches:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""
         return ()
-
-
-@register("answered")
-class Answered:
-    """What began is brought to an end: a message `on` is followed by one of `by` with the same `key`.
-
-    Parameters: `after` names the kinds that must have come before with that key (else the beginning
-    was not seen and nothing is known). `by` kinds of the other side also settle it, for nobody.
-    """
-
-    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
-        self._requirement = requirement
-        self._spec = spec
-        self._begun: set[str] = set()
-        self._ended: set[str] = set()
-        self._open: dict[str, Message] = {}
-
-    def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per end that was awaited."""
-        message = seen.message
-        if message is None:
-            if isinstance(seen.event, Malformed) and seen.event.fault.code != "WIRE-NOISE":
-                self._lose(seen.event.party)
-            return
-        key = shown(message.at(self._spec["key"]), 10_000)
-        if message.is_a(self._spec.get("after", [])):
-            self._begun.add(key)
-            self._ended.discard(key)
-        elif message.is_a(self._spec["on"]) and (key in self._begun or "after" not in self._spec):
-            if key not in self._ended:
-                self._open.setdefault(key, message)
-        elif message.is_a(self._spec["by"]):
-            self._ended.add(key)
-            first = self._open.pop(key, message)
-            if first is not message and message.party == first.party:
-                yield passed(self._requirement, message)
-
-    def _lose(self, party: str) -> None:
-        """What could not be read may have ended what its speaker had begun."""
-        for key, message in list(self._open.items()):
-            if party in ("", message.party):
-                del self._open[key]
-
-    def end(self, complete: bool) -> Iterable[Finding]:
-        """One finding for each that was still open when the stream ended."""
-        if not complete:
-            return
-        for key, message in self._open.items():
-            by = ", ".join(self._spec["by"])
-            said = f"the stream ended, and {message.name} of {key} was never followed by any of {by}"
-            finding = failed(self._requirement, message, said, self._spec["key"], expected=self._spec["by"])
-            yield replace(finding, line=message.event.line, column=message.event.column)
