@@ -85,6 +85,11 @@ class Malformed:
     line: int = 1
     column: int = 1
 
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The one fault, as the faults of a message are given."""
+        return (self.fault,)
+
 
 @dataclass(frozen=True, slots=True)
 class Closed:

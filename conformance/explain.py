@@ -44,6 +44,14 @@ def _pattern(validator: Any, pattern: str, value: JSON, schema: Any) -> Iterator
         yield ValidationError("the pattern is not found")
 
 
+def _properties(validator: Any, properties: Any, value: JSON, schema: Any) -> Iterator[ValidationError]:
+    for name, sub in properties.items() if isinstance(value, dict) else ():
+        if name in value and sub is False:  # jsonschema's own would lose the place
+            yield ValidationError(f'the member "{name}" is not allowed here', path=(name,))
+        elif name in value:
+            yield from validator.descend(value[name], sub, path=name, schema_path=name)
+
+
 def _pattern_properties(validator: Any, patterns: Any, value: JSON, schema: Any) -> Iterator[ValidationError]:
     if not isinstance(value, dict):
         return
@@ -82,9 +90,11 @@ def _multiple_of(validator: Any, step: Any, value: JSON, schema: Any) -> Iterato
 
 _DISTINCT = jsonschema_rs.validator_for({"uniqueItems": True})
 
-# What differs from jsonschema's own: numbers are exact, patterns ECMA-262, and nothing is quadratic.
+# What differs from jsonschema's own: numbers are exact, patterns ECMA-262, nothing is quadratic, and
+# every error has its place.
 _KEYWORDS = {
     "pattern": _pattern,
+    "properties": _properties,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional,
     "uniqueItems": _unique,

@@ -195,8 +195,14 @@ def _placed(finding: Finding, event: Event) -> Finding:
     if not finding.line and not isinstance(event, Malformed):
         place = jsontext.locate(event.text, finding.pointer)
         line, column = (place.line, place.column) if place else (1, 1)
+    line, column = placed(event, line, column)
+    return replace(finding, line=line, column=column)
+
+
+def placed(event: Sent | Received | Malformed, line: int, column: int) -> tuple[int, int]:
+    """A place within an event's text as a place in its input."""
     shift = event.column - 1 if line == 1 else 0
-    return replace(finding, line=event.line + line - 1, column=column + shift)
+    return event.line + line - 1, column + shift
 
 
 class Movement:

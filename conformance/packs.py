@@ -138,8 +138,7 @@ class Pack:
         path = self.folder / "requirements.json"
         with _reading(path):
             own = _object(path)["requirements"]
-            wire = _object(self.folder.parents[1] / "kit" / "wire.json")["requirements"]
-            rows = [_requirement(row) for row in (*own, *wire)]
+            rows = [*map(_requirement, own), *wire_requirements(self.folder.parents[2]).values()]
         twice = [name for name, count in Counter(row.id for row in rows).items() if count > 1]
         if twice:
             raise BadPack(f"{path} has more than one row of {', '.join(twice)}")
@@ -293,6 +292,12 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadPack(f"{path} is not what it should be ({type(error).__name__}: {error})") from None
+
+
+def wire_requirements(root: Path | None = None) -> dict[str, Requirement]:
+    """The kit's own requirements of every text, whatever the protocol, by id."""
+    rows = _object((root or data_root()) / "schemas" / "kit" / "wire.json")["requirements"]
+    return {row["id"]: _requirement(row) for row in rows}
 
 
 def _object(path: Path) -> dict[str, Any]:

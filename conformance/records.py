@@ -46,6 +46,11 @@ def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
     return Record(known, _from_messages(texts))
 
 
+def open_texts(data: bytes) -> Iterator[Event]:
+    """The texts of an input as events, whatever protocol they belong to, if to any."""
+    return _from_messages(list(_texts(data)))
+
+
 def _named(header: dict[str, JSON], where: str) -> Pack:
     """The pack that the header of a transcript names."""
     if header["transcript"] != transcript.FORMAT:

@@ -170,7 +170,9 @@ class Schemas:
         where = jsontext.pointer(str(part) for part in error.instance_path)
         name, fragment = urldefrag(error.absolute_keyword_location)
         constraint = f"{self._names.get(name, name)}#{unquote(fragment)}"
-        return BrokenConstraint(str(error.schema_path[-1]), constraint, where, str(error.message))
+        said = str(error.message)  # which may repeat the whole value: only its end says what is wrong
+        said = said if len(said) < 300 else f"…{said[-200:]}"
+        return BrokenConstraint(str(error.schema_path[-1]), constraint, where, said)
 
     def _validator(self, location: str) -> Any:
         if location not in self._validators:
@@ -187,7 +189,7 @@ class Schemas:
                 validate_formats=True,
                 offline=True,
             )
-        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
             raise BadPack(f"a schema of this pack cannot be used: {error}") from None
 
     @cached_property
@@ -311,7 +313,7 @@ def fits(schema: Any, value: JSON) -> bool:
 
     try:
         judge = jsonschema_rs.validator_for(schema, validate_formats=True, offline=True)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise BadPack(f"a schema cannot be used: {error}") from None
     return _accepts(judge, value)
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance import __version__, packs, records
-from conformance.errors import CannotJudge, InputUnreadable
+from conformance.errors import CannotJudge, InputUnreadable, UnknownProtocol
+from conformance.events import Fault, Malformed, Received
 from conformance.findings import Finding, Level, Verdict, verdict_of
-from conformance.monitor import Monitor
+from conformance.monitor import Monitor, placed
 from conformance.packs import Pack
 from conformance.wording import plural
 
@@ -42,13 +43,12 @@ class Judged:
 
     def verdict(self, finding: Finding) -> Verdict:
         """Whether the finding is a failure or a warning."""
-        assert self.pack is not None
         return verdict_of(finding, self.level(finding))
 
     def level(self, finding: Finding) -> Level:
         """The level at which the finding counts."""
-        assert self.pack is not None
-        return finding.level or self.pack.requirements[finding.requirement].level
+        known = self.pack.requirements if self.pack else packs.wire_requirements()
+        return finding.level or known[finding.requirement].level
 
     @property
     def valid(self) -> bool:
@@ -57,11 +57,12 @@ class Judged:
 
     def summary(self) -> str:
         """One line for a person."""
-        if self.error or self.pack is None:
+        if self.error:
             return f"conformance: {self.error}"
         word = "valid" if self.valid else "invalid"
+        name = self.pack.name if self.pack else "no protocol"
         told = f", {plural(len(self.findings), 'finding')}" if self.findings else ""
-        return f"{self.path}: {word} ({self.pack.name}, {plural(self.messages, 'message')}{told})"
+        return f"{self.path}: {word} ({name}, {plural(self.messages, 'message')}{told})"
 
 
 def expand(paths: Iterable[Path]) -> Iterator[Path]:
@@ -87,8 +88,28 @@ def judge_path(path: Path, options: Options) -> Judged:
         return Judged(str(path), error=f"{path} cannot be read: {error.strerror}")
     try:
         return judge(data, str(path), options, pack)
+    except UnknownProtocol as error:
+        return _judge_text(data, str(path), str(error))
     except CannotJudge as error:
         return Judged(str(path), error=str(error))
+
+
+def _judge_text(data: bytes, path: str, unknown: str) -> Judged:
+    """Judge what no protocol recognises as text; if some of it is JSON, `unknown` says what it is not."""
+    judged = Judged(path)
+    for event in records.open_texts(data):
+        if isinstance(event, (Malformed, Received)):
+            judged.findings += (_of_fault(event, fault) for fault in event.faults)
+        if isinstance(event, Received):
+            judged.error = unknown
+    if not judged.findings:
+        judged.error = unknown
+    return judged
+
+
+def _of_fault(event: Malformed | Received, fault: Fault) -> Finding:
+    line, column = placed(event, fault.line, fault.column)
+    return Finding(fault.code, False, "", event.seq, fault.message, fault.pointer, line=line, column=column)
 
 
 def judge(data: bytes, path: str, options: Options, pack: Pack | None = None) -> Judged:
@@ -137,12 +158,10 @@ def write_json(judged: list[Judged], write: Write) -> None:
 
 
 def _input(one: Judged) -> dict[str, Any]:
-    if one.pack is None:
-        return {"path": one.path, "error": one.error}
     row: dict[str, Any] = {
         "path": one.path,
-        "protocol": one.pack.protocol,
-        "revision": one.pack.revision,
+        "protocol": one.pack.protocol if one.pack else None,
+        "revision": one.pack.revision if one.pack else None,
         "messages": one.messages,
         "valid": one.valid,
         "findings": [_finding(one, finding) for finding in one.findings],

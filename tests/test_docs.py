@@ -8,6 +8,7 @@ command of its block. The shown lines must occur in that order; `…` stands for
 Blocks of another language (```sh) are for people: they install something, or need a server.
 """
 
+import json
 import os
 import re
 import shutil
@@ -21,12 +22,13 @@ from typing import Any
 import click
 import pytest
 
-from conformance import plugin
+from conformance import configuration, monitor, packs, plugin, scenarios
+from conformance.checks import CHECKS
 from conformance.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
-FENCE = re.compile(r"^```(\w*)(?: exit=(\d+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 OF_OTHERS = {
@@ -57,13 +59,16 @@ def commands(document: Path) -> Iterator[Command]:
         first = text.count("\n", 0, block.start(3)) + 1
         found: list[Command] = []
         for number, line in enumerate(block[3].splitlines(), first):
+            if found and found[-1].text.endswith("\\") and not found[-1].shown:
+                found[-1].text += f"\n{line}"
+                continue
             if line.startswith("$ "):
                 found.append(Command(number, line.removeprefix("$ ")))
             elif line.strip():
                 assert found, f"{document.name}:{number}: something is shown before any command"
                 found[-1].shown.append(line)
         assert found, f"{document.name}:{first}: a console block without a command"
-        found[-1].code = int(block[2] or 0)
+        found[-1].code = int(block[2].removeprefix("exit=") or 0)
         yield from found
 
 
@@ -102,7 +107,9 @@ def missing(shown: list[str], said: str) -> str | None:
 def test_shown_commands_run(document: Path, tmp_path: Path) -> None:
     found = list(commands(document))
     if found:
-        shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / "fixtures", tmp_path / "fixtures", ignore=shutil.ignore_patterns("__pycache__")
+        )
     for command in found:
         code, said = run(command, tmp_path)
         where = f"{document.name}:{command.line}: $ {command.text}\n{said}"
@@ -130,6 +137,96 @@ def test_a_line_that_does_not_occur_is_missing(shown: list[str], said: str) -> N
 
 def test_lines_that_occur_are_not_missing() -> None:
     assert missing(["a…c", "d (x)"], "0\nabc\n-\nd (x)") is None
+
+
+# ── examples ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def examples(language: str) -> list[Any]:
+    """The fenced blocks of a language: (what follows it on the fence, the text), named by their place."""
+    found = []
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        for block in FENCE.finditer(text):
+            if block[1] == language:
+                place = f"{document.name}:{text.count(chr(10), 0, block.start()) + 1}"
+                found.append(pytest.param(block[2], block[3], id=place))
+    assert found, f"no document has an example in {language}"
+    return found
+
+
+@pytest.mark.parametrize(("protocol", "text"), examples("yaml"))
+def test_shown_scenarios_can_be_read(protocol: str, text: str) -> None:
+    """The fence names the pack; a list of steps is read as the steps of a scenario."""
+    pack = packs.find(protocol)
+    if text.startswith(("-", "#")):
+        covered, role = next(iter(pack.requirements)), pack.peer_of(pack.certifies)
+        text = f"title: shown\nrole: {role}\ncovers: [{covered}]\nsteps:\n{text}"
+    assert scenarios.read(text, "shown.yaml", pack).steps
+
+
+def test_every_step_is_shown() -> None:
+    shown = "".join(parameter.values[1] for parameter in examples("yaml"))
+    for verb in (*scenarios.VERBS, "use", "repeat"):
+        assert re.search(rf"^ *- {verb}:", shown, re.MULTILINE), verb
+
+
+def values(node: Any) -> Iterator[Any]:
+    """A JSON value and everything in it."""
+    yield node
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from values(inner)
+
+
+@pytest.mark.parametrize(("of", "text"), examples("json"))
+def test_shown_rows_are_of_a_pack(of: str, text: str) -> None:
+    """An example of a pack's data stands so in a pack."""
+    files = [path for path in ROOT.glob("schemas/*/*/*.json") if not path.name.endswith(".schema.json")]
+    shown = json.loads(text)
+    assert any(shown == value for path in files for value in values(json.loads(path.read_text("utf-8"))))
+
+
+@pytest.mark.parametrize(("of", "text"), examples("toml"))
+def test_shown_statements_can_be_read(of: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "conformance.toml"
+    path.write_text(text, encoding="utf-8")
+    assert configuration.read(path).target
+
+
+def test_every_kind_of_check_is_described() -> None:
+    text = (ROOT / "docs/packs.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"^\| `([a-z-]+)` \| [^|]+ \| [^|]*\|$", text, re.MULTILINE))
+    assert {*CHECKS, *monitor.NOT_OBSERVED} <= described
+
+
+def test_every_member_of_a_pack_is_described() -> None:
+    text = (ROOT / "docs/packs.md").read_text(encoding="utf-8")
+    for path in ROOT.glob("schemas/*/*/pack.json"):
+        for member in json.loads(path.read_text(encoding="utf-8")):
+            assert f"`{member}`" in text, member
+
+
+def test_every_member_of_a_report_is_described(tmp_path: Path) -> None:
+    text = (ROOT / "docs/report.md").read_text(encoding="utf-8")
+    code, said = run(Command(0, "conformance run va-agent-protocol -s failure"), tmp_path)
+    assert code == 0, said
+    report = json.loads((tmp_path / "conformance-report/report.json").read_text(encoding="utf-8"))
+    for row in (report, report["requirements"][0], report["scenarios"][0]):
+        for member in row:
+            assert f"`{member}`" in text, member
+
+
+def test_links_lead_somewhere() -> None:
+    """Of links within the project, the file exists, and so does the heading that a fragment names."""
+    for document in DOCUMENTS:
+        for link in re.findall(r"\]\(((?!https?:)[^)]+)\)", document.read_text(encoding="utf-8")):
+            name, _, heading = link.partition("#")
+            target = document.parent / name if name else document
+            assert target.is_file(), f"{document.name}: {link}"
+            if heading:
+                lines = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+                anchors = {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in lines}
+                assert heading in anchors, f"{document.name}: {link}"
 
 
 # ── options ──────────────────────────────────────────────────────────────────────────────────────

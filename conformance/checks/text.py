@@ -24,8 +24,7 @@ class JsonText:
         if isinstance(event, (Opened, Closed)):
             return
         party = event.party or (seen.message.party if seen.message else "")
-        faults = (event.fault,) if isinstance(event, Malformed) else event.faults
-        mine = [fault for fault in faults if fault.code == self._requirement.id]
+        mine = [fault for fault in event.faults if fault.code == self._requirement.id]
         for fault in mine:
             yield self._against(fault, party, event.seq, event.connection)
         if not mine and not isinstance(event, Malformed):

@@ -1,0 +1,204 @@
+"""Why a value is refused, told to a person."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from judging import AWP, DIALECT, VA
+
+from conformance.findings import BrokenConstraint
+from conformance.schemas import Schemas
+
+
+def errors(schema: Any, value: Any) -> list[BrokenConstraint]:
+    return Schemas({"a.json": {"$schema": DIALECT, **schema}}, DIALECT).errors("a.json", value)
+
+
+# Schema, value, and of the one error: keyword, pointer, message, expected, actual.
+SENTENCES: list[tuple[Any, Any, str, str, str, tuple[Any, ...], Any]] = [
+    ({"required": ["a"]}, {"b": 1}, "required", "", 'the member "a" is missing', ("a",), ["b"]),
+    (
+        {"properties": {"a": {}}, "additionalProperties": False},
+        {"a": 1, "b/": 2},
+        "additionalProperties",
+        "/b~1",
+        'the member "b/" is not allowed here',
+        ("a",),
+        2,
+    ),
+    ({"enum": [1, "b"]}, "c", "enum", "", 'the string "c" is not one of 1, "b"', (1, "b"), "c"),
+    ({"const": "x"}, None, "const", "", 'null is not "x"', ("x",), None),
+    ({"type": "integer"}, 1.5, "type", "", "the number 1.5 is not of type integer", ("integer",), 1.5),
+    (
+        {"type": ["string", "null"]},
+        [],
+        "type",
+        "",
+        "the array [] is not of type string or null",
+        ("string", "null"),
+        [],
+    ),
+    (
+        {"format": "date-time"},
+        "yesterday",
+        "format",
+        "",
+        'the string "yesterday" is not a valid date-time',
+        ("date-time",),
+        "yesterday",
+    ),
+    ({"pattern": "^a$"}, "b", "pattern", "", 'the string "b" does not match the pattern ^a$', ("^a$",), "b"),
+    ({"minimum": 0}, -1, "minimum", "", "the number -1 is less than 0", (0,), -1),
+    (
+        {"maximum": 9007199254740991},
+        Decimal("9007199254740991.5"),
+        "maximum",
+        "",
+        "the number 9007199254740991.5 is greater than 9007199254740991",
+        (9007199254740991,),
+        Decimal("9007199254740991.5"),
+    ),
+    ({"exclusiveMinimum": 0}, 0, "exclusiveMinimum", "", "the number 0 is not greater than 0", (0,), 0),
+    ({"exclusiveMaximum": 0}, 0, "exclusiveMaximum", "", "the number 0 is not less than 0", (0,), 0),
+    ({"minLength": 1}, "", "minLength", "", 'the string "" is shorter than 1 characters', (1,), ""),
+    ({"maxItems": 0}, [1], "maxItems", "", "the array [1] has more than 0 items", (0,), [1]),
+    ({"minProperties": 1}, {}, "minProperties", "", "the object {} has fewer than 1 members", (1,), {}),
+    (
+        {"not": {"type": "array"}},
+        [],
+        "not",
+        "",
+        'the array [] is what this schema forbids: {"type": "array"}',
+        (),
+        [],
+    ),
+    ({"uniqueItems": True}, [1, 1.0], "uniqueItems", "", "two of the items are equal", (), [1, 1.0]),
+    ({"multipleOf": 2}, 3, "multipleOf", "", "3 is not a multiple of 2", (), 3),
+    (
+        {"dependentRequired": {"a": ["b"]}},
+        {"a": 1},
+        "dependentRequired",
+        "",
+        "'b' is a dependency of 'a'",
+        (),
+        {"a": 1},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "keyword", "pointer", "message", "expected", "actual"),
+    SENTENCES,
+    ids=[f"{row[2]}-{number}" for number, row in enumerate(SENTENCES)],
+)
+def test_each_keyword_has_its_sentence(
+    schema: Any, value: Any, keyword: str, pointer: str, message: str, expected: Any, actual: Any
+) -> None:
+    (error,) = errors(schema, value)
+    assert (error.keyword, error.pointer, error.message) == (keyword, pointer, message)
+    assert (error.expected, error.actual) == (expected, actual)
+    assert error.location == f"a.json#/{keyword}"
+
+
+def test_every_missing_member_is_named_once_with_the_place_of_its_property() -> None:
+    found = errors({"required": ["a", "b/c"], "properties": {"a": {}, "b/c": {}}}, {})
+    assert [error.about for error in found] == ["a.json#/properties/a", "a.json#/properties/b~1c"]
+
+
+def test_the_schema_false_allows_no_member() -> None:
+    (error,) = errors({"properties": {"a": False, "b": {}}}, {"a": 1, "b": 1})
+    assert (error.pointer, error.message) == ("/a", 'the member "a" is not allowed here')
+    assert errors({"properties": {"a": False}}, []) == []
+
+
+def test_the_schema_false_has_no_keyword() -> None:
+    (error,) = errors({"allOf": [False]}, 1)
+    assert (error.keyword, error.location, error.pointer) == ("false", "false", "")
+
+
+def test_other_members_may_have_a_schema() -> None:
+    (error,) = errors({"additionalProperties": {"type": "null"}, "properties": {"a": {}}}, {"a": 1, "b": 1})
+    assert (error.keyword, error.pointer) == ("type", "/b")
+
+
+def test_a_member_that_a_pattern_allows_is_no_extra_one() -> None:
+    schema = {"patternProperties": {r"^x-\d$": {}}, "additionalProperties": False}
+    found = errors(schema, {"x-1": 0, "x-1\n": 0, "x-١": 0})
+    assert [error.pointer for error in found] == ["/x-1\n", "/x-١"]
+
+
+def test_what_a_pattern_governs_is_judged() -> None:
+    (error,) = errors({"patternProperties": {"^x-": {"type": "null"}}}, {"x-a": 1, "y": 1})
+    assert (error.pointer, error.location) == ("/x-a", "a.json#/patternProperties/^x-/type")
+
+
+CIRCLE = {"type": "object", "required": ["shape", "radius"], "properties": {"shape": {"const": "circle"}}}
+SQUARE = {"type": "object", "required": ["shape", "side"], "properties": {"shape": {"const": "square"}}}
+
+
+@pytest.mark.parametrize("choice", ["oneOf", "anyOf"])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"shape": "square"}, 'the member "side" is missing'),
+        ({"shape": "circle", "side": 1}, 'the member "radius" is missing'),
+    ],
+    ids=str,
+)
+def test_of_a_choice_the_branch_that_was_meant_is_explained(choice: str, value: Any, message: str) -> None:
+    (error,) = errors({choice: [{"type": "string"}, CIRCLE, SQUARE]}, value)
+    assert error.message == message
+
+
+def test_a_choice_within_a_choice_is_explained_by_its_leaf() -> None:
+    (error,) = errors({"anyOf": [{"anyOf": [CIRCLE, {"type": "null"}]}, {"type": "string"}]}, {"shape": "circle"})
+    assert error.message == 'the member "radius" is missing'
+    assert error.location == "a.json#/anyOf/0/anyOf/0/required"
+
+
+def test_more_than_one_branch_is_an_error_of_the_choice_itself() -> None:
+    (error,) = errors({"oneOf": [{"minimum": 0}, {"minimum": 1}]}, 2)
+    assert (error.keyword, error.location) == ("oneOf", "a.json#/oneOf")
+
+
+def test_one_constraint_is_told_once_however_many_ways_lead_to_it() -> None:
+    schema = {"$defs": {"n": {"type": "null"}}, "allOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]}
+    (error,) = errors(schema, 1)
+    assert error.location == "a.json#/$defs/n/type"
+
+
+def test_a_long_value_is_not_repeated_whole_whatever_is_in_it() -> None:
+    """A backslash in the value is no instruction to the substitution."""
+    value = {"a": "\x1b\\1\\g<0>" * 200}
+    (error,) = errors({"dependentRequired": {"a": ["b"]}}, value)
+    assert error.message == "'b' is a dependency of 'a'"
+    (error,) = errors({"contains": {"const": 1}}, ["\x1b\\1\\g<0>" * 200])
+    assert len(error.message) < 300
+    assert error.message.startswith(r'the array ["\u001b\\1\\g<0>')
+    assert error.message.endswith(" does not contain items matching the given schema")
+
+
+def test_an_error_is_found_across_documents() -> None:
+    """AWP's timestamps are defined in another file than the messages that have them."""
+    status = {"action_id": "a-1", "state": "executing", "status_seq": 1, "ts_mono_ns": 2**53}
+    (error,) = AWP.schemas().errors("action-status.schema.json", status)
+    assert error.location == "common.schema.json#/$defs/u53/maximum"
+    assert error.pointer == "/ts_mono_ns"
+
+
+def test_an_error_of_a_repaired_schema_is_the_one_of_the_payload_that_the_type_names() -> None:
+    message = {
+        "protocol": "va-agent-protocol",
+        "version": "0.1.0",
+        "type": "completed",
+        "timestamp": "2026-04-01T00:00:00Z",
+        "correlationId": "c-1",
+        "payload": {"taskId": "T-1"},
+    }
+    found = VA.schemas().errors("message.schema.json", message)
+    assert [(error.keyword, error.pointer) for error in found] == [
+        ("required", "/payload"),
+        ("additionalProperties", "/payload/taskId"),
+    ]
