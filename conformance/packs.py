@@ -327,9 +327,10 @@ def find_all(root: Path | None = None) -> tuple[Pack, ...]:
 
 
 def _age(revision: str) -> tuple[tuple[int, str], ...]:
-    # Numbers compare as numbers, so that draft.12 is newer than draft.7.
+    # Numbers compare as numbers, so that draft.12 is newer than draft.7; and what ends is newer than what
+    # goes on with a word, so that a release is newer than its drafts.
     tokens = revision.replace("-", ".").split(".")
-    return tuple((int(token), "") if token.isdigit() else (-1, token) for token in tokens)
+    return *((int(token), "") if token.isdecimal() else (-1, token) for token in tokens), (0, "")
 
 
 def find(name: str) -> Pack:

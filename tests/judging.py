@@ -107,19 +107,19 @@ def toy(
     root: Path,
     *rows: dict[str, Any],
     schemas: dict[str, Any] = ANYTHING,
-    lifecycles: dict[str, Any] | None = None,
+    files: dict[str, Any] | None = None,
     errata: list[Any] | None = None,
     **meta: Any,
 ) -> Pack:
-    """A pack of the toy protocol, written below `root`."""
+    """A pack of the toy protocol, written below `root`; `files` are more of its files."""
     folder = root / "schemas" / "toy" / "1"
     kit = root / "schemas" / "kit"
     for path in (folder, kit):
         path.mkdir(parents=True, exist_ok=True)
     for name in ("wire.json", "jsonrpc.schema.json"):
         (kit / name).write_bytes((ROOT / "schemas" / "kit" / name).read_bytes())
-    files = {"pack.json": TOY | meta, "requirements.json": {"requirements": rows}}
-    files |= schemas | (lifecycles or {}) | ({} if errata is None else {"errata.json": {"errata": errata}})
-    for name, value in files.items():
+    all_files = {"pack.json": TOY | meta, "requirements.json": {"requirements": rows}}
+    all_files |= schemas | (files or {}) | ({} if errata is None else {"errata.json": {"errata": errata}})
+    for name, value in all_files.items():
         (folder / name).write_text(json.dumps(value), encoding="utf-8")
     return Pack(folder)

@@ -1,4 +1,6 @@
-"""Agent World Protocol: what a submission means when its action id was used before."""
+"""Agent World Protocol: what a submission means when its action id was used before, which names a
+manifest may use, when a session may close, and what frames carry in streaming time.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from typing import Any
 from conformance.checks import Observation, failed, passed, same
 from conformance.correlation import Message, Sessions
 from conformance.findings import Finding, Requirement
+from conformance.lifecycles import Move
 from conformance.packs import Pack
 
 CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
@@ -220,3 +223,77 @@ class Manifest:
 
 def _objects(rows: Any) -> list[dict[str, Any]]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+class Closing:
+    """AWP-SES-011: session.close is answered when every action of the session has ended, not before.
+
+    Shown by a session that was asked to close while an action had not ended.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._table = pack.lifecycles["action"][0]
+        self._sessions = Sessions(pack.meta["sessions"])
+        self._open: dict[str, set[str]] = {}
+        self._asked: dict[str, frozenset[str]] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding for the answer to a close that had something to end."""
+        message = seen.message
+        if message is None:
+            return
+        self._sessions.begun(message)
+        session = self._sessions.of(message)
+        open_ = self._open.setdefault(session, set())
+        for moved in seen.moved:
+            self._follow(moved.move, open_)
+        if message.is_a(["session.close"]):
+            self._asked[session] = frozenset(open_)
+        elif message.is_a(["session.close.result"]) and self._asked.get(session):
+            yield self._judge(message, open_)
+
+    def _follow(self, move: Move, open_: set[str]) -> None:
+        if self._table.is_terminal(move.target):
+            open_.discard(move.entity)
+        elif move.edge is not None:
+            open_.add(move.entity)
+
+    def _judge(self, message: Message, open_: set[str]) -> Finding:
+        if not open_:
+            return passed(self._requirement, message)
+        said = f"session.close is answered, and no end of {', '.join(sorted(open_))} was reported"
+        return failed(self._requirement, message, said, "/result", actual=sorted(open_))
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each answer is judged when it is seen."""
+        return ()
+
+
+class SendTime:
+    """AWP-OBS-006: in a streaming session every observation frame carries ts_send_ns."""
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._sessions = Sessions(pack.meta["sessions"])
+        self._streaming: set[str] = set()
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per frame of a session that is known to stream."""
+        message = seen.message
+        if message is None:
+            return
+        begun = self._sessions.begun(message)
+        session = self._sessions.of(message)
+        if begun and message.request is not None and message.request.at("/params/mode") == "streaming":
+            self._streaming.add(session)
+        elif message.is_a(["obs.frame"]) and session in self._streaming:
+            if message.at("/params/ts_send_ns") is not None:
+                yield passed(self._requirement, message)
+            else:
+                said = "a frame of a streaming session without ts_send_ns"
+                yield failed(self._requirement, message, said, "/params", expected=("ts_send_ns",))
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each frame is judged when it is seen."""
+        return ()
