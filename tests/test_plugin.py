@@ -193,6 +193,14 @@ def test_a_test_of_ones_own_drives_a_session(pytester: pytest.Pytester) -> None:
     assert all(name.startswith("own-") for name in names)
 
 
+def test_the_example_of_the_manual_runs(pytester: pytest.Pytester) -> None:
+    manual = (Path(__file__).parents[1] / "docs" / "plugin.md").read_text(encoding="utf-8")
+    example = manual.partition("```python\n")[2].partition("```")[0]
+    assert "conformance_session" in example
+    pytester.makepyfile(example)
+    run(pytester, "-k", "test_every_step_is_reported").assert_outcomes(passed=1)
+
+
 def test_a_broken_must_fails_the_test_that_showed_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
