@@ -56,6 +56,7 @@ def _option(config: pytest.Config, name: str) -> str:
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare the campaign if `--conformance` asks for one."""
     if _option(config, "conformance"):
+        config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs")
         config.stash[RUN] = Conformance(config)
 
 

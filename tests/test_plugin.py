@@ -52,6 +52,12 @@ def test_a_scenario_is_a_collector_and_a_requirement_an_item(pytester: pytest.Py
     assert not (pytester.path / "conformance-report" / "report.json").exists()
 
 
+def test_it_works_without_xdist_and_with_strict_markers(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "-p", "no:xdist", "--strict-markers", "-W", "error", "-k", "blocked")
+    assert result.ret == 0
+    assert "warnings" not in result.parseoutcomes()
+
+
 def test_a_failing_requirement_fails_its_item_and_no_other(pytester: pytest.Pytester) -> None:
     result = run(pytester, "--conformance-target", "reference:no-block-reason")
     assert result.ret == 1
