@@ -78,6 +78,10 @@ class Pack:
         """`protocol@revision`."""
         return f"{self.protocol}@{self.revision}"
 
+    def __repr__(self) -> str:
+        """For people and for the names of tests: the same in every process."""
+        return f"Pack({self.name})"
+
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles that the protocol knows."""

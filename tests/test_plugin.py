@@ -246,6 +246,7 @@ def test_the_transcripts_of_an_earlier_run_are_not_left_over(pytester: pytest.Py
     old = pytester.path / "conformance-report" / "transcripts" / "gone.jsonl"
     old.parent.mkdir(parents=True)
     old.write_text("{}\n", encoding="utf-8")
+    (old.parents[1] / "report.json").write_text("{}\n", encoding="utf-8")
     run(pytester, "-k", "blocked")
     assert not old.exists()
     assert (Path(old.parent) / "blocked.jsonl").is_file()
