@@ -2,8 +2,8 @@
 
     python .ci/package.py [FOLDER]
 
-FOLDER (default: a temporary one) receives the distributions. Needs `build` and `hatchling` (extra
-`lint`); nothing of the checkout is used after the build.
+FOLDER, which does not exist yet (default: a temporary one), receives the distributions as `dist/`.
+Needs `build` and `hatchling` (extra `lint`); nothing of the checkout is used after the build.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FIXTURES = "fixtures/va-agent-protocol/0.1.0/messages"
+FIXTURES = "fixtures/va-agent-protocol/0.1.0"
 
 
 def run(*command: str | Path, cwd: Path, code: int = 0) -> str:
@@ -47,8 +47,8 @@ def check(holds: bool, said: str) -> None:
 
 def main(folder: Path) -> None:
     """Build, install, and try everything from outside the checkout."""
-    dist, home, outside = folder / "dist", folder / "environment", folder / "outside"
-    outside.mkdir()
+    dist, home, outside = folder / "dist", folder / "alone", folder / "outside"
+    outside.mkdir(parents=True)
     # The wheel is built from the sdist, so what the sdist forgets, the wheel has not.
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, ROOT, cwd=outside)
     (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
@@ -69,8 +69,14 @@ def main(folder: Path) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "source", filter="data")
     (source,) = (folder / "source").iterdir()
-    run(bin_ / "conformance", "validate", source / FIXTURES / "valid", cwd=outside)
-    run(bin_ / "conformance", "validate", source / FIXTURES / "valid" / "completed.full.json", cwd=outside)
+    fixtures = source / FIXTURES
+    validate = (bin_ / "conformance", "validate")
+    run(*validate, fixtures / "messages" / "valid" / "completed.full.json", cwd=outside)
+    run(*validate, fixtures / "transcripts" / "invalid" / "completed-twice.jsonl", cwd=outside, code=1)
+
+    pytest = (bin_ / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    said = run(*pytest, "--conformance", "va-agent-protocol", cwd=outside)
+    check("\nclaim: incomplete\n" in said, "the plugin made no claim, or another one")
     print(f"package: {wheel.name} and {sdist.name} are sound")
 
 

@@ -6,9 +6,11 @@ value is written in. An object `{"$merge": [a, b]}` is `a` with `b` laid upon it
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from conformance import jsontext
@@ -17,7 +19,13 @@ from conformance.packs import pointer_value
 from conformance.schemas import fits
 from conformance.wording import shown
 
-_NAME = re.compile(r"\$\{([^}]+)\}")
+NAME = re.compile(r"\$\{([^}]+)\}")
+
+PROVIDED = ("now", "clock_ns", "fresh")
+"""Names that always have a value: the time in RFC 3339, a clock in nanoseconds, a new id at each use."""
+
+FACTS = "ics."
+"""The names of facts of the ICS begin with this; members follow after a dot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +63,10 @@ class Bindings:
             return [self.fill(value, now, request) for value in node]
         if not isinstance(node, str):
             return node
-        whole = _NAME.fullmatch(node)
+        whole = NAME.fullmatch(node)
         if whole:
             return self._of(whole[1], now, request)
-        return _NAME.sub(lambda found: _written(self._of(found[1], now, request)), node)
+        return NAME.sub(lambda found: _written(self._of(found[1], now, request)), node)
 
     def _of(self, name: str, now: Now, request: JSON) -> JSON:
         if name == "now":
@@ -67,8 +75,8 @@ class Bindings:
             return int(now.monotonic * 1_000_000_000)
         if name == "fresh":
             return self.fresh()
-        if name.startswith("ics."):
-            return self._fact(name.removeprefix("ics."))
+        if name.startswith(FACTS):
+            return self._fact(name.removeprefix(FACTS))
         if name.startswith("request."):
             return pointer_value(request, name.removeprefix("request."))
         if name not in self.names and name in self.own:
@@ -80,12 +88,21 @@ class Bindings:
     def _fact(self, path: str) -> JSON:
         found = jsontext.resolve(self.ics, jsontext.pointer(path.split(".")))
         if found is jsontext.MISSING:
-            raise Unbound(f"ics.{path}")
+            raise Unbound(FACTS + path)
         return found
 
 
 def _written(value: JSON) -> str:
-    return value if isinstance(value, str) else shown(value, 1000)
+    return value if isinstance(value, str) else written(value)
+
+
+def written(value: JSON) -> str:
+    """The value as compact JSON text. Every number keeps its exact value, a Decimal included."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{written(key)}:{written(member)}" for key, member in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(written, value)) + "]"
+    return str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
 def merged(under: JSON, over: JSON) -> JSON:

@@ -10,12 +10,12 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from conformance import configuration, scenarios
-from conformance.errors import BadTarget, UsageError
+from conformance.errors import BadConfiguration, BadTarget, UsageError
 from conformance.packs import Pack
 from conformance.report import evaluation
 from conformance.runner import Plan, Result
@@ -27,7 +27,7 @@ REFERENCE = "reference"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a person asked for. An empty `target` is the configuration's, else the reference implementation."""
+    """What a person asked for. An empty `target` is the configuration's, else `reference`."""
 
     pack: Pack
     target: str = ""
@@ -59,11 +59,15 @@ class Campaign:
         return self.plan.out / "report.json"
 
     def clear(self) -> None:
-        """Remove what an earlier run left in the report's folder, so that nothing stale is taken for new."""
-        self.path.unlink(missing_ok=True)
-        for pattern in ("transcripts/*.jsonl", "stderr/*.txt"):
-            for path in self.plan.out.glob(pattern):
-                path.unlink()
+        """Remove what an earlier run left in the report's folder, so that nothing stale is taken for new.
+
+        Nothing is touched where no report is: what lies there then is somebody else's.
+        """
+        if self.path.is_file():
+            self.path.unlink()
+            for pattern in ("transcripts/*.jsonl", "stderr/*.txt"):
+                for path in self.plan.out.glob(pattern):
+                    path.unlink()
 
     def record(self, result: Result) -> evaluation.Run:
         """Judge a scenario's transcript and add it to the report."""
@@ -86,20 +90,27 @@ class Campaign:
     def write(self, *, complete: bool) -> dict[str, Any]:
         """Write the report, whole or not at all, and return its value."""
         value = self.report(complete=complete)
-        self.plan.out.mkdir(parents=True, exist_ok=True)
         draft = self.path.with_suffix(".json.part")
-        draft.write_text(json.dumps(value, indent=2, default=str) + "\n", encoding="utf-8")
-        draft.replace(self.path)
+        try:
+            self.plan.out.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps(value, indent=2, default=str) + "\n", encoding="utf-8")
+            draft.replace(self.path)
+        except OSError as error:
+            raise UsageError(f"the report cannot be written to {self.plan.out}: {error.strerror}") from None
         return value
 
 
 def run_of(plan: Plan, result: Result) -> evaluation.Run:
     """The scenario's run with everything that its transcript shows."""
     evidence = evaluation.Evidence()
-    path = plan.out / result.transcript if result.transcript else None
-    if path is not None and path.is_file():
+    path = plan.out / result.transcript
+    on_record = bool(result.transcript) and path.is_file()
+    if on_record:
         evidence = evaluation.judge(path, plan.pack, plan.role)
-    evidence.findings += result.findings
+    # A transcript has a line for its header, then one for each event.
+    evidence.findings += [
+        replace(one, line=one.seq + 1, column=1) if one.seq and on_record else one for one in result.findings
+    ]
     return evaluation.Run(
         name=result.scenario.name,
         title=result.scenario.title,
@@ -107,7 +118,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         reason=result.reason,
         line=result.line,
         seconds=result.seconds,
-        transcript=result.transcript,
+        transcript=result.transcript if on_record else "",
         stderr=result.stderr,
         requirements=result.scenario.requirements,
         evidence=evidence,
@@ -120,34 +131,48 @@ def prepare(request: Request) -> Campaign:
     role = request.role or pack.certifies
     if role not in pack.roles:
         raise UsageError(f"{pack.name} has no role {role!r}; it has {', '.join(pack.roles)}")
-    stated = _statement(request, role)
-    target = request.target or stated.target or REFERENCE
+    stated, target = _statement(request, role)
     known = scenarios.of_pack(pack, pack.peer_of(role))
     if not known:
         raise UsageError(f"there is no scenario yet that certifies the {role} of {pack.name}")
     chosen = scenarios.select(known, request.scenarios, request.requirements)
-    cable = _reference(pack, role, target) if _is_reference(target) else target
+    cable, who = target, stated.implementation
+    if _is_reference(target):
+        cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
     make_transport(cable, Options())  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience)
-    return Campaign(plan, chosen, stated.implementation, target)
+    return Campaign(plan, chosen, who, target)
 
 
 def _is_reference(target: str) -> bool:
     return target == REFERENCE or target.startswith(REFERENCE + ":")
 
 
-def _statement(request: Request, role: str) -> configuration.Configuration:
-    """The ICS: of the file that was named, else `conformance.toml` here, else the reference's own."""
-    if request.config is not None:
-        return configuration.read(request.config)
+def _statement(request: Request, role: str) -> tuple[configuration.Configuration, str]:
+    """The ICS and the target: of the file that was named, else of `conformance.toml` here.
+
+    Without either, and for a reference target, the ICS is the reference implementation's own. A file
+    speaks of the vendor's implementation, so the reference is never tested in its place unasked.
+    """
     here = Path(configuration.DEFAULT_NAME)
-    if here.is_file() and not _is_reference(request.target):
-        return configuration.read(here)
-    row = request.pack.meta.get("reference", {}).get(role)
-    if row is not None and (not request.target or _is_reference(request.target)):
-        return configuration.read(request.pack.fixtures / row["ics"])
-    return configuration.Configuration()
+    path = request.config
+    if path is None and here.is_file() and not _is_reference(request.target):
+        path = here
+    if path is not None:
+        stated = configuration.read(path)
+        if not request.target and not stated.target:
+            raise BadConfiguration(f"{path} names no target, and neither does --target")
+        return stated, request.target or stated.target
+    target = request.target or REFERENCE
+    own = _is_reference(target)
+    return _own_statement(request.pack, role) if own else configuration.Configuration(), target
+
+
+def _own_statement(pack: Pack, role: str) -> configuration.Configuration:
+    """What the reference implementation says of itself."""
+    row = pack.meta.get("reference", {}).get(role)
+    return configuration.read(pack.fixtures / row["ics"]) if row else configuration.Configuration()
 
 
 def _reference(pack: Pack, role: str, target: str) -> str:

@@ -7,7 +7,6 @@ that Python and click take to start.
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 import click
 
 from conformance import __version__
+from conformance.console import say
 from conformance.errors import ConformanceError
 
 P = ParamSpec("P")
@@ -33,15 +33,11 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
         try:
             code = command(*args, **kwargs)
         except ConformanceError as error:
-            click.echo(f"conformance: {error}", err=True)
+            say(f"conformance: {error}", err=True)
             code = error.exit_code
         except KeyboardInterrupt:
-            click.echo("conformance: interrupted", err=True)
+            say("conformance: interrupted", err=True)
             code = INTERRUPTED
-        except BrokenPipeError:
-            # The reader went away (`| head`): that is no error, and stdout must not be flushed again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 0
         except click.ClickException:
             raise
         except Exception as error:
@@ -58,7 +54,7 @@ def _own_fault(error: Exception) -> None:
         frame = frame.tb_next
     where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "?"
     said = f"{type(error).__name__}: {error}"
-    click.echo(f"conformance: an error in the kit, not in what it judges: {said} ({where})", err=True)
+    say(f"conformance: an error in the kit, not in what it judges: {said} ({where})", err=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -97,9 +93,9 @@ def validate(
     options = validation.Options(protocol, kind, form, stateless, as_published)
     judged = [validation.judge_path(path, options) for path in validation.expand(files or (Path("-"),))]
     write = validation.FORMATS[form_out]
-    write(judged, click.echo)
+    write(judged, say)
     for one in judged:
-        click.echo(one.summary(), err=True)
+        say(one.summary(), err=True)
     return validation.exit_code(judged)
 
 
@@ -119,8 +115,8 @@ def _protocol_option(value: str) -> Any:
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="conformance-report",
               show_default=True, help="Where the report goes.")  # fmt: skip
-@click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True, metavar="FACTOR",
-              help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
+@click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
+              metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
 @guarded
 def run(
     protocol: str,
@@ -152,5 +148,5 @@ def render(report: Path, form_out: str) -> int:
     renderer = reports.RENDERERS.get(form_out)
     if renderer is None:
         raise click.UsageError(f"no format {form_out!r}; there is {', '.join(reports.RENDERERS)}")
-    click.echo(renderer(reports.read(report)), nl=False)
+    say(renderer(reports.read(report)), nl=False)
     return 0

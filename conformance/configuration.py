@@ -1,23 +1,24 @@
 """`conformance.toml`: what the vendor says of the implementation (the ICS), and where it is.
 
-The file has `[implementation]` (name, version, vendor) and `[ics]` (facts that scenarios need). Facts
-that it leaves out take the pack's defaults, where the pack has one.
+The file has `target`, `[implementation]` (name, version, vendor) and `[ics]` (facts that scenarios need).
+Facts that it leaves out take the pack's defaults, where the pack has one.
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from conformance import formats, jsontext
 from conformance.bindings import merged
 from conformance.errors import BadConfiguration
 from conformance.packs import Pack
 
 DEFAULT_NAME = "conformance.toml"
-
-_SECTIONS = {"implementation": ("name", "version", "vendor"), "ics": None, "target": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +36,22 @@ def read(path: Path) -> Configuration:
         value = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadConfiguration(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError among them
         raise BadConfiguration(f"{path} is not TOML: {error}") from None
-    for name in value:
-        if name not in _SECTIONS:
-            raise BadConfiguration(f"{path}: unknown section {name!r}; there is {', '.join(_SECTIONS)}")
-    who = value.get("implementation", {})
-    for name, said in who.items() if isinstance(who, dict) else [("implementation", who)]:
-        if name not in ("name", "version", "vendor") or not isinstance(said, str):
-            raise BadConfiguration(
-                f"{path}: implementation.{name} is not one of name, version, vendor as a string"
-            )
-    facts, target = value.get("ics", {}), value.get("target", "")
-    if not isinstance(facts, dict) or not isinstance(target, str):
-        raise BadConfiguration(f"{path}: ics is a table, and target a string")
-    return Configuration(who, facts, target)
+    for where, found in _foreign(value):
+        raise BadConfiguration(f"{path}: {where} is {found!s}, which JSON cannot say; quote it")
+    for broken in formats.errors("ics", value):
+        raise BadConfiguration(f"{path}: {broken.pointer or 'the file'}: {broken.message}")
+    return Configuration(value.get("implementation", {}), value.get("ics", {}), value.get("target", ""))
+
+
+def _foreign(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Values of TOML that are none of JSON: dates, times, infinities."""
+    if isinstance(node, dict | list):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from _foreign(value, where + jsontext.pointer([key]))
+    elif not isinstance(node, str | bool | int | float) or (isinstance(node, float) and not isfinite(node)):
+        yield where, node
 
 
 def facts(pack: Pack, stated: dict[str, Any]) -> dict[str, Any]:

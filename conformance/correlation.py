@@ -21,7 +21,7 @@ class Message:
     """An event that carries a message, with what its protocol makes of it.
 
     `kind` is None where no kind fits; `problem` then says why, in words for a person. `name` is the
-    kind's name, except that an error response is named for its request (`action.submit.error`).
+    kind's name, except that an error response is named for its request (`KIND.error`).
     `party` is the speaker: as recorded, else as the kind implies, else empty.
     """
 

@@ -4,12 +4,14 @@ The runner calls `start` once, `event` for everything that happened (what the ki
 included), `wake` when a deadline came, and carries out the actions it is given, in order. A scenario
 that cannot go on ends: `failed` where the implementation contradicted a step that proves something,
 `inconclusive` where nothing can be said, `not-applicable` where the implementation has no such thing.
+
+What arrives is kept for each connection until a step takes it, so a notification that comes before the
+answer to a request is there for the `expect` after it. What one step took is there for no other.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,34 +20,15 @@ from typing import Any
 from conformance import jsontext
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.bindings import Bindings, Now, Unbound, difference, merged
-from conformance.composing import Composer
+from conformance.composing import Composer, dump, encoded
 from conformance.correlation import Correlator, Message
+from conformance.courtesy import Courtesy
+from conformance.errors import BadScenario
 from conformance.events import JSON, Closed, Event, Malformed, Opened, Received, Sent
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
-from conformance.wording import shown
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """The step that waits, until when, and which request it awaits the answer of."""
-
-    step: Step
-    until: float
-    asked: JSON = None
-    request: bool = False
-
-
-@dataclass(slots=True)
-class _Line:
-    """What the driver knows of one connection."""
-
-    is_open: bool = False
-    alive_at: float | None = None
-    """When the next heartbeat is due; None while none are."""
-    in_session: bool = False
-    """Whether something was begun on it that wants a farewell."""
+from conformance.waiting import Line, Waiting, fits, gist, part, wanted
 
 
 @dataclass(slots=True)
@@ -67,19 +50,16 @@ class Driver:
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
+    _courtesy: Courtesy = field(init=False)
     _steps: deque[Step] = field(init=False)
-    _waiting: _Waiting | None = None
-    _inbox: list[Message] = field(default_factory=list)
-    _cursor: int = 0
-    _ids: int = 0
-    _lines: dict[str, _Line] = field(default_factory=dict)
+    _waiting: Waiting | None = None
+    _lines: dict[str, Line] = field(default_factory=dict)
     _current: str = "main"
-    _silent: bool = False
     _actions: list[Action] = field(default_factory=list)
     _heard: bool = False
-    _last: Event | None = None
-    _leaving: float | None = None
-    """Until when the kit waits for its farewell to be answered; None before it takes leave."""
+    _seq: int = 0
+    _absent: dict[str, str] = field(default_factory=dict)
+    """Names that a message was to give a value, and why it did not."""
 
     def __post_init__(self) -> None:
         """Make what depends on the scenario and the pack."""
@@ -87,6 +67,7 @@ class Driver:
         self._bindings = Bindings(self.ics, self.fresh, own=own)
         self._composer = Composer(self.pack, self._bindings)
         self._correlator = Correlator(self.pack)
+        self._courtesy = Courtesy(self.pack, self._composer, self.patience)
         self._steps = deque(self.scenario.steps)
 
     @property
@@ -96,45 +77,42 @@ class Driver:
 
     def start(self) -> list[Action]:
         """The first action: a connection."""
-        self._lines["main"] = _Line()
+        self._lines["main"] = Line()
         return [Connect("main")]
 
     def deadline(self) -> float | None:
         """When `wake` is due, in seconds of `Now.monotonic`; None where only an event leads on."""
         times = [self._waiting.until] if self._waiting else []
-        times += [self._leaving] if self._leaving is not None else []
-        times += [line.alive_at for line in self._lines.values() if line.alive_at is not None]
-        return min(times, default=None)
+        own = self._courtesy.deadline()
+        return min([*times, *([] if own is None else [own])], default=None)
 
     def event(self, event: Event, now: Now) -> list[Action]:
         """What to do after something happened on the wire."""
-        self._last = event
+        self._seq = event.seq
         if isinstance(event, Opened):
             self._lines[event.connection].is_open = True
-            if self._waiting is not None and self._waiting.step.verb == "connect":
-                self._waiting = None
-            self._go_on(now)
         elif isinstance(event, Closed):
-            self._closed(event, now)
+            self._closed(event)
         elif isinstance(event, Malformed):
             self._heard = self._heard or event.party == self.party
         else:
             self._message(event, now)
+        self._go_on(now)
         return self._flush(now)
 
     def wake(self, now: Now) -> list[Action]:
         """What to do when the deadline came."""
-        for name, line in self._lines.items():
-            if line.alive_at is not None and line.alive_at <= now.monotonic:
-                self._beat(name, line, now)
+        self._actions += self._courtesy.wake(now)
         if self._waiting is not None and self._waiting.until <= now.monotonic:
-            self._expired(self._waiting, now)
+            self._expired(self._waiting)
+            self._go_on(now)
         return self._flush(now)
 
     def add(self, step: Step, now: Now) -> list[Action]:
-        """Append a step to a scenario that has run out of them, and go on."""
-        self._steps.append(step)
+        """Take one more step, unless the scenario has ended."""
         self.met = None
+        if self.outcome is None:
+            self._steps.append(step)
         self._go_on(now)
         return self._flush(now)
 
@@ -146,130 +124,109 @@ class Driver:
     def stop(self, reason: str, now: Now) -> list[Action]:
         """End the scenario because the kit cannot go on; nothing is said against the implementation."""
         if self.outcome is None:
-            self._end("inconclusive", reason)
+            self._end("inconclusive", reason, self._waiting.step if self._waiting else None)
         return self._flush(now)
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────
 
     def _message(self, event: Sent | Received, now: Now) -> None:
         message = self._correlator.message(event)
-        self._heartbeats(message, now)
-        if event.party != self.party:
-            return
-        self._heard = True
-        self._answer(message, now)
-        self._inbox.append(message)
-        if self._waiting is not None:
-            self._try(self._waiting, len(self._inbox) - 1, now)
+        if self._waiting is not None and self._waiting.is_request(message):
+            self._waiting.sent = True
+        self._actions += self._courtesy.see(message, self.party, now)
+        if event.party == self.party:
+            self._heard = True
+            if not self._courtesy.is_own_affair(message):
+                self._lines[event.connection].inbox.append(message)
 
-    def _heartbeats(self, message: Message, now: Now) -> None:
-        line = self._lines.get(message.event.connection)
-        alive, leave = self.pack.meta.get("keepalive"), self.pack.meta.get("farewell")
-        if line is None:
-            return
-        if alive and message.is_a(alive["after"]):
-            line.alive_at = now.monotonic + alive["every"]
-        elif alive and message.is_a(alive["until"]):
-            line.alive_at = None
-        if leave and message.is_a(leave["after"] + leave["until"]):
-            line.in_session = message.is_a(leave["after"])
-
-    def _beat(self, name: str, line: _Line, now: Now) -> None:
-        row = self.pack.meta["keepalive"]
-        line.alive_at = now.monotonic + row["every"]
-        if not self._silent and line.is_open:
-            self._actions.append(Transmit(name, self._composer.text(row["send"], {}, now)))
-
-    def _answer(self, message: Message, now: Now) -> None:
-        kind = self.pack.meta.get("answers", {}).get(message.name)
-        if kind and not self._silent:
-            answer = self._composer.answer(kind, message.value, now)
-            self._actions.append(Transmit(message.event.connection, answer))
-
-    def _closed(self, event: Closed, now: Now) -> None:
-        line = self._lines.get(event.connection)
-        if line is not None:
-            line.is_open, line.alive_at, line.in_session = False, None, False
-        waiting = self._waiting
-        about = waiting.step.args.get(waiting.step.verb) if waiting else None
-        if waiting is None or (waiting.step.verb in ("close", "drop") and about == event.connection):
-            self._waiting = None
-            self._go_on(now)
-        elif event.connection == self._current and waiting.step.verb in ("never", "wait", "silence"):
-            self._expired(waiting, now)
-        elif event.connection == self._current:
-            self._missed(waiting, event)
-
-    def _missed(self, waiting: _Waiting, event: Closed) -> None:
-        self._unmet(
-            waiting.step, f"{event.detail or 'the connection was closed'} before {self._wanted(waiting)} came"
-        )
+    def _closed(self, event: Closed) -> None:
+        line = self._lines[event.connection]
+        line.is_open, line.ended = False, event.detail or "the connection was closed"
+        self._courtesy.closed(event.connection)
 
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────
 
     def _go_on(self, now: Now) -> None:
         """Take steps until one has to wait, or all are done."""
-        while self.outcome is None and self._waiting is None:
-            if not self._steps:
+        while self.outcome is None and (self._waiting is not None or self._steps):
+            if self._waiting is None:
+                self._begin(self._steps.popleft(), now)
+            elif not self._is_settled(self._waiting):
                 return
-            step = self._steps.popleft()
-            try:
-                _STEPS[step.verb](self, step, now)
-            except Unbound as unbound:
-                self._end("not-applicable", f"nothing says what ${{{unbound.args[0]}}} is", step)
+
+    def _begin(self, step: Step, now: Now) -> None:
+        try:
+            _STEPS[step.verb](self, step, now)
+        except Unbound as unbound:
+            name = unbound.args[0]
+            absent = f": {self._absent[name]}" if name in self._absent else ""
+            self._end("not-applicable", f"nothing says what ${{{name}}} is{absent}", step)
 
     def _time(self, step: Step) -> float:
         return step.patience * (1.0 if "deadline" in step.args else self.patience)
 
+    def _line(self, step: Step) -> tuple[str, Line]:
+        name = step.args.get("over", self._current)
+        if name not in self._lines:
+            raise BadScenario(f"there is no connection {name!r}; there is {', '.join(self._lines)}")
+        return name, self._lines[name]
+
+    def _wait_for(self, step: Step, until: float, **details: Any) -> None:
+        self._waiting = Waiting(step, self._line(step)[0], until, **details)
+
     def _send(self, step: Step, now: Now) -> None:
+        self._transmit(step, dump(self._composed(step, now)))
+
+    def _composed(self, step: Step, now: Now) -> dict[str, JSON]:
         overlay = {name: step.args[name] for name in ("payload", "params") if name in step.args}
-        data = self._composer.text(step.args["send"], merged(overlay, step.args.get("message", {})), now)
-        self._transmit(step, data)
+        return self._composer.message(
+            step.args[step.verb], merged(overlay, step.args.get("message", {})), now
+        )
 
     def _raw(self, step: Step, now: Now) -> None:
         raw = step.args["raw"]
-        text = isinstance(raw, str)
-        data = self._bindings.fill(raw, now).encode() if text else base64.b64decode(raw["base64"])
-        self._transmit(step, data, raw=not text)
+        if isinstance(raw, str):
+            self._transmit(step, encoded(str(self._bindings.fill(raw, now))))
+        else:
+            self._transmit(step, base64.b64decode(raw["base64"]), raw=True)
 
     def _transmit(self, step: Step, data: bytes, *, raw: bool = False) -> None:
-        connection = step.args.get("over", self._current)
-        line = self._lines.get(connection)
-        if line is None or not line.is_open:
-            self._unmet(step, f"the connection was closed before {step.verb} could send")
-            return
-        self._actions.append(Transmit(connection, data, raw))
+        name, line = self._line(step)
+        if line.is_open:
+            self._actions.append(Transmit(name, data, raw))
+        else:
+            self._stalled(step, f"{line.ended} before {step.verb} could send")
 
     def _request(self, step: Step, now: Now) -> None:
-        overlay = {"params": step.args["params"]} if "params" in step.args else {}
-        data = self._composer.text(step.args["request"], merged(overlay, step.args.get("message", {})), now)
-        self._transmit(step, data)
+        value = self._composed(step, now)
+        if "id" not in value:
+            raise BadScenario(f"{step.args['request']} is no request, so nothing answers it")
+        result = part(step)
+        match = {result: self._bindings.fill(step.args[result], now)} if result in step.args else {}
+        self._transmit(step, dump(value))
         if self.outcome is None:
-            asked = json.loads(data)["id"]
-            self._waiting = _Waiting(step, now.monotonic + self._time(step), asked, True)
+            until = now.monotonic + self._time(step)
+            seen = len(self._line(step)[1].inbox)
+            self._wait_for(step, until, seen=seen, match=match, asked=value["id"], sent=False)
 
     def _expect(self, step: Step, now: Now) -> None:
-        waiting = self._waiting = _Waiting(step, now.monotonic + self._time(step))
-        for place in range(self._cursor, len(self._inbox)):
-            if self._waiting is not waiting:
-                return
-            self._try(waiting, place, now)
-        line = self._lines.get(self._current)
-        if self._waiting is waiting and line is not None and not line.is_open:
-            self._unmet(step, f"the connection was closed before {self._wanted(waiting)} came")
+        match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
+        instead = self._bindings.fill(step.args.get("instead", {}), now)
+        self._wait_for(step, now.monotonic + self._time(step), match=match, instead=instead)
 
     def _never(self, step: Step, now: Now) -> None:
-        self._cursor = len(self._inbox)
-        self._waiting = _Waiting(step, now.monotonic + seconds(step.args["for"]))
+        match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
+        seen = len(self._line(step)[1].inbox)
+        self._wait_for(step, now.monotonic + seconds(step.args["for"]), seen=seen, match=match)
 
     def _wait(self, step: Step, now: Now) -> None:
-        self._silent = step.verb == "silence"
-        self._waiting = _Waiting(step, now.monotonic + seconds(step.args[step.verb]))
+        self._courtesy.silent = step.verb == "silence"
+        self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
 
     def _given(self, step: Step, now: Now) -> None:
         value = self._bindings.fill(step.args["given"], now)
-        wanted = {"$is": self._bindings.fill(step.args["is"], now)}
-        if difference(wanted, value):
+        schema = {"$is": self._bindings.fill(step.args["is"], now)}
+        if difference(schema, value):
             self._end("not-applicable", self._bindings.fill(step.args["because"], now), step)
 
     def _set(self, step: Step, now: Now) -> None:
@@ -277,149 +234,132 @@ class Driver:
             self._bindings.names[name] = self._bindings.fill(value, now)
 
     def _connect(self, step: Step, now: Now) -> None:
-        self._current = step.args["connect"]
-        self._lines[self._current] = _Line()
-        self._actions.append(Connect(self._current))
-        self._waiting = _Waiting(step, now.monotonic + self._time(step))
+        name = step.args["connect"]
+        if name in self._lines and self._lines[name].ended is None:
+            self._end("inconclusive", f"the connection {name} is still open", step)
+            return
+        self._current, self._lines[name] = name, Line()
+        self._actions.append(Connect(name))
+        self._waiting = Waiting(step, name, now.monotonic + self._time(step))
 
     def _close(self, step: Step, now: Now) -> None:
-        self._waiting = _Waiting(step, now.monotonic + self._time(step))
         name = step.args[step.verb]
-        self._actions.append(Finish(name) if step.verb == "close" else Cut(name))
+        self._waiting = Waiting(step, name, now.monotonic + self._time(step))
+        if self._lines[name].is_open:
+            self._actions.append(Finish(name) if step.verb == "close" else Cut(name))
 
     # ── waiting ───────────────────────────────────────────────────────────────────────────────────
 
-    def _try(self, waiting: _Waiting, place: int, now: Now) -> None:
-        """See whether the message at this place of the inbox is what the step waits for."""
-        step, message = waiting.step, self._inbox[place]
-        if step.verb == "request":
-            if message.request is not None and message.request.at("/id") == waiting.asked:
-                self._answered(waiting, message, now)
-        elif step.verb == "expect":
-            self._maybe_met(step, place, now)
-        elif step.verb == "never" and self._fits(step.args["never"], step.args.get("match"), message, now):
-            self._contradicted(step, message, f"{message.name} came, which must not come here")
+    def _is_settled(self, waiting: Waiting) -> bool:
+        """Look at what has arrived since; whether the step has nothing more to wait for."""
+        step, line = waiting.step, self._lines[waiting.connection]
+        while self._waiting is waiting and waiting.seen < len(line.inbox):
+            message = line.inbox[waiting.seen]
+            waiting.seen += 1
+            self._look(waiting, message, line.inbox)
+        if self._waiting is not waiting:
+            return True
+        if step.verb == "connect" and line.is_open:
+            self._waiting = None
+        elif line.ended is not None and step.verb != "wait":
+            self._cut_off(waiting, line.ended)
+        return self._waiting is None
 
-    def _fits(self, kind: str, match: JSON, message: Message, now: Now) -> bool:
-        if not message.is_a([kind]):
-            return False
-        return match is None or difference(self._bindings.fill(match, now), message.value) is None
-
-    def _answered(self, waiting: _Waiting, message: Message, now: Now) -> None:
+    def _look(self, waiting: Waiting, message: Message, inbox: list[Message]) -> None:
         step = waiting.step
-        wanted = "error" if "error" in step.args else "result"
-        if jsontext.resolve(message.value, f"/{wanted}") is jsontext.MISSING:
-            got = shown(message.at("/error") or message.at("/result"))
-            self._contradicted(
-                step, message, f"{step.args['request']} was to be answered with a {wanted}; it got {got}"
-            )
-            return
-        match = {wanted: self._bindings.fill(step.args.get(wanted) or {}, now)}
-        found = difference(match, message.value)
-        if found:
-            self._contradicted(step, message, f"the answer to {step.args['request']} is otherwise: {found}")
-        else:
-            self._met(step, message, now)
-
-    def _maybe_met(self, step: Step, place: int, now: Now) -> None:
-        message = self._inbox[place]
-        if self._fits(step.args["expect"], step.args.get("match"), message, now):
-            self._cursor = place + 1
-            self._met(step, message, now)
-            return
-        for name, match in step.args.get("instead", {}).items():
-            if self._fits(name, match, message, now):
-                said = f"{message.name} {self._gist(message)} came instead of {step.args['expect']}"
+        if step.verb == "request":
+            if waiting.is_answered_by(message):
+                del inbox[waiting.seen - 1]
+                said = waiting.otherwise(message, self.pack.secrets)
+                self._contradicted(step, message, said) if said else self._met(step, message)
+        elif step.verb == "expect":
+            if fits(step.args["expect"], waiting.match, message):
+                del inbox[: waiting.seen]
+                self._met(step, message)
+            elif any(fits(kind, match, message) for kind, match in waiting.instead.items()):
+                said = f"{gist(message, self.pack.secrets)} came instead of {step.args['expect']}"
                 self._contradicted(step, message, said)
-                return
+        elif step.verb == "never" and fits(step.args["never"], waiting.match, message):
+            said = f"{gist(message, self.pack.secrets)} came, which must not come here"
+            self._contradicted(step, message, said)
 
-    def _gist(self, message: Message) -> str:
-        kind = message.kind
-        return shown(message.at(kind.at) if kind is not None else message.value)
-
-    def _met(self, step: Step, message: Message, now: Now) -> None:
+    def _met(self, step: Step, message: Message) -> None:
         for name, pointer in step.args.get("save", {}).items():
             found = jsontext.resolve(message.value, pointer)
-            if found is not jsontext.MISSING:
+            if found is jsontext.MISSING:
+                self._absent[name] = f"{message.name} has no {pointer}"
+                self._bindings.names.pop(name, None)
+            else:
                 self._bindings.names[name] = found
         self.met = message.value
-        self._waiting = None
-        self._proved(step, True, message.seq)
-        self._go_on(now)
+        self._settle(step, message.seq)
 
-    def _expired(self, waiting: _Waiting, now: Now) -> None:
+    def _settle(self, step: Step, seq: int) -> None:
+        """The step is done, and what it proves is proved."""
+        self._waiting, self._courtesy.silent = None, False
+        self.findings += [Finding(name, True, self.party, seq) for name in step.proves]
+
+    def _expired(self, waiting: Waiting) -> None:
         step = waiting.step
         if step.verb in ("wait", "silence", "never"):
-            self._waiting, self._silent = None, False
-            self._proved(step, True, self._last.seq if self._last else 0)
-            self._go_on(now)
-        elif "deadline" in step.args:
-            self._contradicted(
-                step, None, f"{self._wanted(waiting)} did not come within {step.args['deadline']}"
-            )
+            self._settle(step, self._seq)
+        elif step.verb == "expect" and "otherwise" in step.args and self._heard:
+            self._end("not-applicable", step.args.get("because", f"no {wanted(step)} came"), step)
+        elif "deadline" in step.args and self._heard:
+            self._contradicted(step, None, f"{wanted(step)} did not come within {step.args['deadline']}")
         else:
             mute = "" if self._heard else "the implementation said nothing: "
-            self._stalled(step, f"{mute}{self._wanted(waiting)} did not come within {self._time(step):g} s")
+            self._stalled(step, f"{mute}{wanted(step)} did not come within {self._time(step):g} s")
 
-    def _wanted(self, waiting: _Waiting) -> str:
+    def _cut_off(self, waiting: Waiting, ended: str) -> None:
+        """The connection ended while the step waited."""
         step = waiting.step
-        if step.verb == "request":
-            return f"the answer to {step.args['request']}"
-        return str(step.args[step.verb])
+        if step.verb in ("close", "drop", "silence") or (step.verb == "never" and not step.proves):
+            self._waiting, self._courtesy.silent = None, False
+        elif step.verb == "never":
+            # That nothing comes over a connection that is gone shows nothing.
+            self._stalled(step, f"{ended} before {step.args['for']} without {step.args['never']} were over")
+        elif self._heard and step.proves and waiting.sent:
+            self._failed(step, self._seq, f"{ended} before {wanted(step)} came")
+        else:
+            # Before the first message, or of a request that did not get through, nothing is known.
+            self._stalled(step, f"{ended} before {wanted(step)} came")
 
     # ── endings ───────────────────────────────────────────────────────────────────────────────────
 
-    def _unmet(self, step: Step, said: str) -> None:
-        """A step that can no longer be met. Before the first message, nothing is known of anyone."""
-        if self._heard and step.proves:
-            self._contradicted(step, None, said)
-        else:
-            self._stalled(step, said)
-
     def _contradicted(self, step: Step, message: Message | None, said: str) -> None:
+        """What came, or did not come in the protocol's own time, is not what the step wants."""
         if step.args.get("otherwise") == "not-applicable":
             self._end("not-applicable", step.args.get("because", said), step)
         elif step.proves:
-            seq = message.seq if message else (self._last.seq if self._last else 0)
-            self._proved(step, False, seq, said)
-            self._end("failed", said, step)
+            self._failed(step, message.seq if message else self._seq, said)
         else:
             self._end("inconclusive", said, step)
 
+    def _failed(self, step: Step, seq: int, said: str) -> None:
+        self.findings += [Finding(name, False, self.party, seq, said) for name in step.proves]
+        self._end("failed", said, step)
+
     def _stalled(self, step: Step, said: str) -> None:
-        for requirement in step.proves:
-            self.findings.append(Finding(requirement, False, self.party, message=said, inconclusive=True))
+        self.findings += [
+            Finding(name, False, self.party, self._seq, said, inconclusive=True) for name in step.proves
+        ]
         self._end("inconclusive", said, step)
 
-    def _proved(self, step: Step, ok: bool, seq: int, said: str = "") -> None:
-        self.findings += [Finding(name, ok, self.party, seq, said) for name in step.proves]
-
     def _end(self, status: str, reason: str, step: Step | None = None) -> None:
-        self._waiting = None
+        self._waiting, self._courtesy.silent = None, False
         self._steps.clear()
         self.outcome = Outcome(status, reason, step.line if step else 0)
 
     def _flush(self, now: Now) -> list[Action]:
         """The actions of this turn; when there is nothing left to do, a farewell and then `Done`."""
         if self._waiting is None and not self._steps:
-            if self._leaving is None:
-                self._take_leave(now)
-            if self._leaving is None or self._has_left(now):
+            if not self.interactive:
+                self._actions += self._courtesy.farewell(now)
+            if self.interactive or self._courtesy.is_over(now):
                 self._actions.append(Done())
         actions, self._actions = self._actions, []
         return actions
-
-    def _take_leave(self, now: Now) -> None:
-        row = self.pack.meta.get("farewell")
-        lines = [name for name, line in self._lines.items() if line.in_session and line.is_open]
-        if row is None or not lines or self.interactive:
-            return
-        self._actions += [Transmit(name, self._composer.text(row["send"], {}, now)) for name in lines]
-        self._leaving = now.monotonic + row["within"] * self.patience
-
-    def _has_left(self, now: Now) -> bool:
-        assert self._leaving is not None
-        return self._leaving <= now.monotonic or not any(line.in_session for line in self._lines.values())
 
 
 _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import click
-
 from conformance import report as reports
 from conformance.campaign import Campaign
-from conformance.runner import Result, Watcher, run_all
+from conformance.console import say
+from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
 
 INTERRUPTED = 130
 
+Told = Callable[[Scenario, Result | None], None]
+"""Is told of each scenario before (with None) and after."""
+
 
 def execute(campaign: Campaign) -> int:
     """Run every scenario, write the report, print it as text; the exit code says what came out."""
-    results: list[Result] = []
+    campaign.clear()
     campaign.write(complete=False)
-    interrupted = False
-    with _terminable(), _progress(campaign) as watch:
-        try:
-            run_all(campaign.plan, campaign.scenarios, results, watch)
-        except KeyboardInterrupt:
-            interrupted = True
-            campaign.record(results[-1])
-    value = campaign.write(complete=not interrupted and len(results) == len(campaign.scenarios))
-    click.echo(reports.RENDERERS["text"](value), nl=False)
-    click.echo(f"report: {campaign.path}")
-    return INTERRUPTED if interrupted else exit_code(value)
+    with _terminable():
+        stopped = _carry_out(campaign)
+        value = campaign.write(complete=not stopped and len(campaign.runs) == len(campaign.scenarios))
+    say(reports.RENDERERS["text"](value), nl=False)
+    say(f"report: {campaign.path}")
+    return INTERRUPTED if stopped else exit_code(value)
 
 
 def exit_code(report: dict[str, Any]) -> int:
@@ -46,25 +43,46 @@ def exit_code(report: dict[str, Any]) -> int:
     return 3 if undecided or report["claim"]["status"] == "not-evaluated" else 0
 
 
+def _carry_out(campaign: Campaign) -> bool:
+    """Run the scenarios one after another, while going on is of use; whether the run was interrupted."""
+    try:
+        with _progress(len(campaign.scenarios)) as told:
+            for scenario in campaign.scenarios:
+                told(scenario, None)
+                result = run_one(campaign.plan, scenario)
+                campaign.record(result)
+                campaign.write(complete=False)
+                told(scenario, result)
+                if ended_early(result):
+                    break
+        return False
+    except KeyboardInterrupt as interrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # from here on it takes no time, and must not be torn
+        rest = campaign.scenarios[len(campaign.runs) :]
+        if isinstance(interrupt, Interrupted):
+            campaign.record(interrupt.result)
+        elif rest:
+            campaign.record(interrupted(rest[0]))
+        return True
+
+
 @contextmanager
 def _terminable() -> Iterator[None]:
     """SIGTERM ends a run as Ctrl-C does: with a report, and without leaving processes behind."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager
-def _progress(campaign: Campaign) -> Iterator[Watcher]:
-    """Tell of each scenario: a bar on a terminal, else a line each. The report grows with each."""
-    total = len(campaign.scenarios)
-
-    def recorded(result: Result) -> None:
-        campaign.record(result)
-        campaign.write(complete=False)
-
+def _progress(total: int) -> Iterator[Told]:
+    """Tell of each scenario: a bar on a terminal, else a line each."""
     if not sys.stderr.isatty():
         done = 0
 
@@ -72,23 +90,18 @@ def _progress(campaign: Campaign) -> Iterator[Watcher]:
             nonlocal done
             if result is not None:
                 done += 1
-                recorded(result)
-                click.echo(
-                    f"[{done}/{total}] {scenario.name}: {result.status} ({result.seconds:.1f} s)", err=True
-                )
+                say(f"[{done}/{total}] {scenario.name}: {result.status} ({result.seconds:.1f} s)", err=True)
 
         yield plain
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def drawn(scenario: Scenario, result: Result | None) -> None:
             bar.update(task, description=scenario.name, advance=0 if result is None else 1)
-            if result is not None:
-                recorded(result)
 
         yield drawn

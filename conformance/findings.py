@@ -100,7 +100,7 @@ def fold(verdicts: Iterable[Verdict], start: Verdict = Verdict.UNTESTED) -> Verd
 class BrokenConstraint:
     """One constraint of a schema that a value breaks.
 
-    `location` is the absolute place of the constraint (`common.schema.json#/$defs/u53/maximum`),
+    `location` is the absolute place of the constraint (`file.schema.json#/$defs/name/maximum`),
     `pointer` the place in the value. `about` is the location of the property that is missing or
     unknown, where the error is about one.
     """

@@ -117,9 +117,9 @@ class States:
         """The entity never came to be (its creation was refused)."""
         self._at.pop(entity, None)
 
-    def lose(self, *entities: str) -> None:
-        """Nobody knows any longer where these entities stand, or, unless any is named, where all do."""
-        self._at.update(dict.fromkeys(entities or self._at))
+    def lose(self, entity: str | None = None) -> None:
+        """Nobody knows any longer where the entity stands, or, where none is named, any of them."""
+        self._at.update(dict.fromkeys(self._at if entity is None else [entity]))
 
     def move(self, entity: str, target: str) -> Move:
         """Move the entity if the table allows it; an entity not known before is taken as it is."""

@@ -81,11 +81,14 @@ class Monitor:
         return [finding for check in self._checks for finding in check.end(self._complete)]
 
     def _observe(self, event: Event) -> Observation:
-        if isinstance(event, Malformed):
-            self._movement.unread(event)
+        if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
+            self._movement.lose_all()
+            return Observation(event, lost=None)
         if not isinstance(event, (Sent, Received)):
             return Observation(event)
         message = self._correlator.message(event)
+        if message.kind is None:
+            return Observation(event, message, lost=self._movement.lose(message))
         moved = tuple(self._movement.of(message))
         self._count(moved)
         return Observation(event, message, moved)
@@ -216,11 +219,8 @@ class Movement:
 
     def of(self, message: Message) -> Iterator[Moved]:
         """What the message says of each lifecycle's entities."""
-        if message.kind is None:
-            self._forget(message)
-            return
         self._sessions.begun(message)
-        if message.known_party and message.party not in message.kind.senders:
+        if message.known_party and message.kind and message.party not in message.kind.senders:
             return
         for table, rows in self._rows:
             states = self._states_of(message, table)
@@ -231,17 +231,21 @@ class Movement:
     def _states_of(self, message: Message, table: Lifecycle) -> States:
         return self._states.setdefault((self._sessions.of(message), table.name), States(table))
 
-    def unread(self, event: Malformed) -> None:
-        """What could not be read may have moved anything, unless it was no message at all."""
-        if event.fault.code != "WIRE-NOISE":
-            for states in self._states.values():
-                states.lose()
+    def lose_all(self) -> None:
+        """What could not be read may have moved anything."""
+        for states in self._states.values():
+            states.lose()
 
-    def _forget(self, message: Message) -> None:
-        """A message of no known kind may have moved what it is about."""
+    def lose(self, message: Message) -> frozenset[str]:
+        """A message of no known kind may have moved what it is about: the entities that it names."""
+        about: set[str] = set()
         for table, rows in self._rows:
             found = [message.at(str(row["entity"])) for row in rows]
-            self._states_of(message, table).lose(*{name for name in found if isinstance(name, str)} or {""})
+            named = {name for name in found if isinstance(name, str)}
+            for name in named:
+                self._states_of(message, table).lose(name)
+            about |= named
+        return frozenset(about)
 
     def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
         source = message.request if row.get("of") == "request" else message

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,24 +17,26 @@ from typing import Any
 
 from conformance import __version__, transcript
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
-from conformance.bindings import Now, difference
+from conformance.bindings import difference
+from conformance.cables import Arrival, Cables
 from conformance.driver import Driver
-from conformance.errors import ConformanceError, ConnectionLost, TargetUnavailable
-from conformance.events import Closed, Event, Fault, Malformed, Opened
+from conformance.errors import ConformanceError, TargetUnavailable
+from conformance.events import Event
 from conformance.findings import Finding
-from conformance.framing import LineStream, Reading, read_message
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
-from conformance.transports import Connection, Ended, Incoming, Options, Transport, make_transport
+from conformance.transports import Options, Transport, make_transport
 
-MESSAGES = 20_000
-"""An implementation that sends more messages than this in one scenario is cut off."""
-
-VOLUME = 128 * 1024 * 1024
-"""The same for bytes."""
+INTERRUPTED = "the run was interrupted"
 
 GOODBYE = 2.0
 """How long an implementation may take to end after the kit has said goodbye, in seconds."""
+
+LOOK = 0.05
+"""How long, in seconds, the kit looks at the wire once more before it says that nothing came in time."""
+
+QUEUE = 64
+"""So much may wait to be taken before the readers wait too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +78,12 @@ class Plan:
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
 
 
-Watcher = Callable[[Scenario, Result | None], None]
+class Interrupted(KeyboardInterrupt):
+    """A scenario was interrupted; `result` is what came of it so far."""
 
-
-def run_all(plan: Plan, scenarios: list[Scenario], results: list[Result], watch: Watcher) -> None:
-    """Run scenarios one after another, appending to `results`; stop where going on is useless.
-
-    `watch` is told of each scenario before (with None) and after. Raises KeyboardInterrupt when
-    interrupted, with the interrupted scenario's result appended.
-    """
-    for scenario in scenarios:
-        watch(scenario, None)
-        try:
-            result = run_one(plan, scenario)
-        except KeyboardInterrupt:
-            results.append(
-                Result(scenario, "interrupted", "the run was interrupted", transcript=_name(scenario))
-            )
-            raise
-        results.append(result)
-        watch(scenario, result)
-        if ended_early(result):
-            return
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.reason)
+        self.result = result
 
 
 def ended_early(result: Result) -> bool:
@@ -108,34 +93,53 @@ def ended_early(result: Result) -> bool:
 
 
 def run_one(plan: Plan, scenario: Scenario) -> Result:
-    """Run one scenario to its end. Errors of the kit become a result of status `error`."""
-    return not_applicable(plan, scenario) or asyncio.run(_guarded(plan, scenario))
+    """Run one scenario to its end. Errors of the kit become a result of status `error`.
+
+    Raises Interrupted on SIGINT, when everything that was started is ended.
+    """
+    result = not_applicable(plan, scenario) or asyncio.run(_guarded(plan, scenario))
+    if result.status == "interrupted":
+        raise Interrupted(result)
+    return result
+
+
+def interrupted(scenario: Scenario) -> Result:
+    """The result of a scenario of which nothing more is known than that it was interrupted."""
+    return Result(scenario, "interrupted", INTERRUPTED, transcript=_name(scenario))
 
 
 def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
     """The result of a scenario whose needs the ICS does not meet; None where it meets them."""
     unmet = difference(dict(scenario.needs), plan.ics)
-    return (
-        Result(scenario, "not-applicable", f"the ICS does not say what this needs: {unmet}")
-        if unmet
-        else None
-    )
+    said = f"the ICS does not say what this needs: {unmet}"
+    return Result(scenario, "not-applicable", said) if unmet else None
 
 
 async def _guarded(plan: Plan, scenario: Scenario) -> Result:
     session = Session(plan, scenario)
     began = time.monotonic()
     try:
-        outcome = await session.run()
-    except TargetUnavailable as error:
-        outcome = Outcome("unreachable", str(error))
-    except ConformanceError as error:
-        outcome = Outcome("error", str(error))
-    except Exception as error:  # a fault of the kit must never look like one of the implementation
-        outcome = Outcome("error", f"the kit failed: {type(error).__name__}: {error}")
+        outcome = await _outcome(session)
     finally:
         await session.close()
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        outcome = Outcome("interrupted", INTERRUPTED)
     return session.result(outcome, round(time.monotonic() - began, 3))
+
+
+async def _outcome(session: Session) -> Outcome:
+    """What became of the scenario; only a second interruption is raised."""
+    try:
+        return await session.run()
+    except asyncio.CancelledError:
+        return Outcome("interrupted", INTERRUPTED)
+    except TargetUnavailable as error:
+        return Outcome("unreachable", str(error))
+    except ConformanceError as error:
+        return Outcome("error", str(error))
+    except Exception as error:  # a fault of the kit must never look like one of the implementation
+        return Outcome("error", f"the kit failed: {type(error).__name__}: {error}")
 
 
 def _name(scenario: Scenario) -> str:
@@ -158,13 +162,8 @@ class Session:
         )
         self._asked: _Asked | None = None
         self._broken: Exception | None = None
-        self._began = time.monotonic()
         self._transport: Transport | None = None
-        self._cables: dict[str, _Cable] = {}
-        self._arrived: asyncio.Queue[tuple[str, Incoming | Ended | _Asked]] = asyncio.Queue(maxsize=64)
-        self._seq = 0
-        self._messages = self._bytes = 0
-        self.heard = False
+        self._queue: asyncio.Queue[Arrival | _Asked] = asyncio.Queue(maxsize=QUEUE)
         self._file = self._open_file()
         header = {
             "kit": {"name": "agent-conformance-kit", "version": __version__},
@@ -175,11 +174,12 @@ class Session:
             "began": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
         redaction = transcript.Redaction(plan.pack.secrets, plan.key)
-        self._writer = transcript.Writer(self._file, header, redaction)
+        writer = transcript.Writer(self._file, header, redaction)
+        self._cables = Cables(self._queue, writer, plan.role, scenario.role)
 
     @property
     def stderr_name(self) -> str:
-        """Where the implementation's standard error went, relative to the report; empty where it said nothing."""
+        """Where the implementation's standard error went, in the report's folder; empty without any."""
         path = self._stderr_path
         return f"stderr/{path.name}" if path.is_file() and path.stat().st_size else ""
 
@@ -194,17 +194,12 @@ class Session:
         path = self._plan.out / _name(self._scenario)
         return path.open("w", encoding="utf-8", newline="\n")
 
-    def now(self) -> Now:
-        """The clocks, read once for each event."""
-        wall = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        return Now(time.monotonic() - self._began, wall)
-
     async def run(self) -> Outcome:
         """Drive the scenario to its end and say goodbye; the outcome is the driver's."""
         done = await self.begin()
         while not done:
             done = await self._next()
-        await self._say_goodbye()
+        await self._cables.say_goodbye(GOODBYE * self._plan.patience)
         return self.driver.outcome or Outcome("passed")
 
     async def begin(self) -> bool:
@@ -243,7 +238,7 @@ class Session:
         if self._broken is not None:
             raise self._broken
         asked = _Asked(step, asyncio.get_running_loop().create_future())
-        await self._arrived.put(("", asked))
+        await self._queue.put(asked)
         return await asked.answer
 
     def result(self, outcome: Outcome, seconds: float) -> Result:
@@ -257,7 +252,7 @@ class Session:
             _name(self._scenario),
             self.stderr_name,
             tuple(self.driver.findings),
-            self.heard,
+            self._cables.heard,
         )
 
     async def leave(self) -> Outcome:
@@ -265,7 +260,7 @@ class Session:
         try:
             if self._broken is None:
                 await self.perform(None)
-                await self._say_goodbye()
+                await self._cables.say_goodbye(GOODBYE * self._plan.patience)
         finally:
             await self.close()
         return self.driver.outcome or Outcome("passed")
@@ -273,32 +268,38 @@ class Session:
     async def _next(self) -> bool:
         """Wait for the next thing to happen, or for a deadline; True when the scenario is over."""
         due = self.driver.deadline()
-        pause = None if due is None else max(0.0, due - self.now().monotonic)
-        try:
-            name, got = await asyncio.wait_for(self._arrived.get(), pause)
-        except TimeoutError:
-            return await self._carry_out(self.driver.wake(self.now()))
-        return await self._take(name, got)
-
-    async def _take(self, name: str, got: Incoming | Ended | _Asked) -> bool:
-        if isinstance(got, _Asked):
-            self._asked = got
-            now = self.now()
-            return await self._carry_out(
-                self.driver.add(got.step, now) if got.step else self.driver.leave(now)
-            )
+        arrival = await self._arrival(due)
+        late = isinstance(arrival, Arrival) and due is not None and arrival.at > due + LOOK
         done = False
-        for event in self._events(name, got):
-            done = await self._carry_out(self._record(event)) or done
-        if self._messages > MESSAGES or self._bytes > VOLUME:
-            said = f"the implementation sent {self._messages} messages, {self._bytes} bytes; the kit stopped reading"
-            await self._cables[name].connection.drop()
-            return await self._carry_out(self.driver.stop(said, self.now()))
+        if arrival is None or late:
+            done = await self._carry_out(self.driver.wake(self._cables.now()))
+        return done if arrival is None else await self._take(arrival) or done
+
+    async def _arrival(self, due: float | None) -> Arrival | _Asked | None:
+        """What arrives next, or None if the deadline comes first; a kit that was busy blames nobody."""
+        pause = None if due is None else max(0.0, due - self._cables.now().monotonic)
+        for seconds in (pause, LOOK):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    return await self._queue.get()
+        return None
+
+    async def _take(self, arrival: Arrival | _Asked) -> bool:
+        if isinstance(arrival, _Asked):
+            self._asked = arrival
+            now = self._cables.now()
+            step = arrival.step
+            return await self._carry_out(self.driver.add(step, now) if step else self.driver.leave(now))
+        done = False
+        for event in self._cables.events(arrival):
+            done = await self._carry_out(self._drive(event)) or done
+        if self._cables.too_much:
+            await self._cables.drop(arrival.connection)
+            return await self._carry_out(self.driver.stop(self._cables.too_much, self._cables.now()))
         return done
 
-    def _record(self, event: Event) -> list[Action]:
-        self._writer.append(event)
-        return self.driver.event(event, self.now())
+    def _drive(self, event: Event | None) -> list[Action]:
+        return [] if event is None else self.driver.event(event, self._cables.now())
 
     async def _carry_out(self, actions: list[Action]) -> bool:
         done = False
@@ -311,118 +312,33 @@ class Session:
             return True
         if isinstance(action, Connect):
             return await self._connect(action.connection)
-        cable = self._cables[action.connection]
         if isinstance(action, Transmit):
-            return await self._transmit(cable, action)
-        cable.ended_by_kit = True
+            sent = await self._cables.send(action.connection, action.data, raw=action.raw)
+            return await self._carry_out(self._drive(sent))
         if isinstance(action, Finish):
-            await cable.connection.finish(GOODBYE * self._plan.patience)
+            await self._cables.finish(action.connection, GOODBYE * self._plan.patience)
         elif isinstance(action, Cut):
-            await cable.connection.drop()
+            await self._cables.drop(action.connection)
         return False
 
     async def _connect(self, name: str) -> bool:
         assert self._transport is not None
-        cable = _Cable(name, await self._transport.open())
-        self._cables[name] = cable
-        cable.reader = asyncio.create_task(self._read(cable))
-        return await self._carry_out(self._record(Opened(self._number(), name, self._time())))
-
-    async def _read(self, cable: _Cable) -> None:
-        got: Incoming | Ended | None = None
-        while not isinstance(got, Ended):
-            got = await cable.connection.receive()
-            await self._arrived.put((cable.name, got))
-
-    async def _transmit(self, cable: _Cable, action: Transmit) -> bool:
-        send = cable.connection.send_raw if action.raw else cable.connection.send
         try:
-            await send(action.data)
-        except ConnectionLost as error:
-            cable.lost = str(error)
-            await cable.connection.finish(0.0)
-            return False
-        role = self._scenario.role
-        event = transcript.event_of(
-            read_message(action.data),
-            self._number(),
-            role,
-            sent=True,
-            connection=cable.name,
-            time=self._time(),
-        )
-        return await self._carry_out(self._record(event))
-
-    def _events(self, name: str, got: Incoming | Ended) -> list[Event]:
-        cable = self._cables[name]
-        if isinstance(got, Ended):
-            cable.closed = True
-            last = [self._event(cable, reading) for reading in cable.lines.end()]
-            return [*last, self._closed(cable, got)]
-        self._bytes += len(got.data)
-        if got.binary:
-            fault = Fault("WIRE-NOISE", "a binary message where messages are texts")
-            event = Malformed(self._number(), self._plan.role, got.data[:1000], fault, name, self._time())
-            return [event]
-        readings = cable.lines.feed(got.data) if cable.connection.stream else [read_message(got.data)]
-        return [self._event(cable, reading) for reading in readings]
-
-    def _event(self, cable: _Cable, reading: Reading) -> Event:
-        self.heard = True
-        self._messages += 1
-        return transcript.event_of(
-            reading, self._number(), self._plan.role, connection=cable.name, time=self._time(), line=1
-        )
-
-    def _closed(self, cable: _Cable, ended: Ended) -> Closed:
-        by = self._scenario.role if cable.ended_by_kit else self._plan.role
-        detail = f"{cable.lost}; {ended.detail}" if cable.lost else ended.detail
-        return Closed(self._number(), cable.name, self._time(), by, ended.clean, detail)
-
-    def _number(self) -> int:
-        self._seq += 1
-        return self._seq
-
-    def _time(self) -> float:
-        return round(time.monotonic() - self._began, 6)
-
-    async def _say_goodbye(self) -> None:
-        """Close what is open and write down what still comes; the transport bounds how long that takes."""
-        for cable in self._cables.values():
-            if not cable.closed and not cable.ended_by_kit:
-                cable.ended_by_kit = True
-                await cable.connection.finish(GOODBYE * self._plan.patience)
-        while any(not cable.closed for cable in self._cables.values()):
-            name, got = await self._arrived.get()
-            for event in () if isinstance(got, _Asked) else self._events(name, got):
-                self._writer.append(event)
-            if self._messages > MESSAGES or self._bytes > VOLUME:
-                await self._cables[name].connection.drop()
-                return
+            opened = await self._cables.open(name, self._transport)
+        except TargetUnavailable as error:
+            if not self._cables.opened:
+                raise
+            return await self._carry_out(self.driver.stop(str(error), self._cables.now()))
+        return await self._carry_out(self._drive(opened))
 
     async def close(self) -> None:
         """End everything that was started; safe to call at any time."""
-        for cable in self._cables.values():
-            if cable.reader is not None:
-                cable.reader.cancel()
-                with suppress(asyncio.CancelledError):
-                    await cable.reader
-        if self._transport is not None:
-            await self._transport.shutdown()
-        self._file.close()
-
-
-@dataclass(slots=True)
-class _Cable:
-    """A connection with what cuts its bytes into messages."""
-
-    name: str
-    connection: Connection
-    lines: LineStream = field(default_factory=LineStream)
-    reader: asyncio.Task[None] | None = None
-    ended_by_kit: bool = False
-    closed: bool = False
-    lost: str = ""
+        try:
+            await self._cables.close()
+            if self._transport is not None:
+                await self._transport.shutdown()
+        finally:
+            self._file.close()
 
 
 @dataclass(slots=True)

@@ -1,35 +1,39 @@
 """Scenarios: what the kit actively does, read from YAML into frozen steps.
 
-Errors stand at file:line:column. The YAML is that of the 1.2 core schema (`yes` and `2026-04-01` are
-strings) and of the safe loader; a member written twice is an error.
+Errors stand at file:line:column. Whatever can be seen to be wrong without an implementation is an
+error here, so that no step is silently passed over in a run.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-import yaml
-
+from conformance import formats, vetting, yamltext
 from conformance.errors import BadScenario, NoSuchScenario
-from conformance.packs import Pack, data_root
-from conformance.schemas import Schemas
+from conformance.packs import Pack
+from conformance.vetting import Mistake, Vetting
+from conformance.yamltext import Positions
 
 PATIENCE = 5.0
 """How long an awaited message may take, in seconds, where a step does not say."""
 
 SUFFIX = ".yaml"
 
+STEPS = 20_000
+"""A scenario has at most this many steps when `repeat` and `use` are written out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. `verb` is its kind, `args` the members as written, `line` where it stands."""
+    """One step. `verb` is its kind, `args` the members as written.
+
+    `line` is the line of the scenario's own file: of a step that is used, that of the `use`.
+    """
 
     verb: str
     args: Mapping[str, Any]
@@ -67,7 +71,11 @@ class Scenario:
         return tuple(dict.fromkeys((*self.covers, *proved)))
 
 
-Positions: TypeAlias = dict[str, tuple[int, int]]
+VERBS = (
+    *("send", "raw", "request", "expect", "never", "wait"),
+    *("silence", "given", "set", "connect", "close", "drop"),
+)
+"""What a step may do; `repeat` and `use` are written out when a scenario is read."""
 
 
 def seconds(written: str) -> float:
@@ -76,182 +84,111 @@ def seconds(written: str) -> float:
     return number / 1000 if written.endswith("ms") else number
 
 
-class _Loader(yaml.SafeLoader):
-    """The safe loader with the scalars of YAML 1.2's core schema."""
-
-
-_TAG = "tag:yaml.org,2002:"
-_DROPPED = {_TAG + name for name in ("timestamp", "bool", "int", "float")}
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in rows if tag not in _DROPPED]
-    for first, rows in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-for _name, _pattern, _first in (
-    ("bool", r"^(?:true|false)$", "tf"),
-    ("int", r"^[-+]?[0-9]+$", "-+0123456789"),
-    ("float", r"^[-+]?(?:[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)$", "-+0123456789"),
-):
-    _Loader.add_implicit_resolver(_TAG + _name, re.compile(_pattern), list(_first))
-
-
-def _value(node: yaml.Node, where: str, positions: Positions, name: str, loader: _Loader) -> Any:
-    positions[where] = (node.start_mark.line + 1, node.start_mark.column + 1)
-    if isinstance(node, yaml.MappingNode):
-        made: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            key = key_node.value
-            if key in made:
-                mark = key_node.start_mark
-                raise BadScenario(
-                    f"{name}:{mark.line + 1}:{mark.column + 1}: the member {key!r} is written twice"
-                )
-            inside = where + "/" + key.replace("~", "~0").replace("/", "~1")
-            made[key] = _value(value_node, inside, positions, name, loader)
-        return made
-    if isinstance(node, yaml.SequenceNode):
-        return [
-            _value(item, f"{where}/{index}", positions, name, loader) for index, item in enumerate(node.value)
-        ]
-    return loader.construct_object(node)
-
-
-def _parse(text: str, name: str) -> tuple[Any, Positions]:
-    loader = _Loader(text)
-    positions: Positions = {}
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            raise BadScenario(f"{name}:1:1: the file is empty")
-        return _value(node, "", positions, name, loader), positions
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{mark.line + 1}:{mark.column + 1}" if mark else "1:1"
-        raise BadScenario(f"{name}:{where}: {getattr(error, 'problem', None) or error}") from None
-    except RecursionError:
-        raise BadScenario(f"{name}:1:1: the file is nested too deeply") from None
-    finally:
-        loader.dispose()
-
-
-@cache
-def _schema() -> Schemas:
-    name = "scenario.schema.json"
-    text = (data_root() / "schemas" / "kit" / name).read_text(encoding="utf-8")
-    return Schemas({name: json.loads(text)}, "https://json-schema.org/draft/2020-12/schema")
-
-
 def read(text: str, name: str, pack: Pack, folder: Path | None = None) -> Scenario:
     """The scenario in `text`; `name` stands in errors, `folder` holds what `use` names.
 
     Raises BadScenario at file:line:column.
     """
-    value, positions = _parse(text, name)
-    for error in _schema().errors("scenario.schema.json", value):
-        line, column = _position(positions, error.pointer)
-        raise BadScenario(f"{name}:{line}:{column}: {error.message}")
-    _check_names(value, positions, name, pack)
-    steps = tuple(_steps(value["steps"], "/steps", positions, pack, folder, name, ()))
+    return _scenario(_Source.parse(text, name), pack, folder or pack.fixtures / "scenarios")
+
+
+def load(path: Path, pack: Pack) -> Scenario:
+    """The scenario in a file; what it uses stands beside it."""
+    return _scenario(_Source.load(path), pack, path.parent)
+
+
+def _scenario(source: _Source, pack: Pack, folder: Path) -> Scenario:
+    value, name = source.value, source.name
+    source.refuse(_mistakes(value, pack))
     stem = Path(name).name.removesuffix(SUFFIX).removesuffix(".conformance")
+    reader = _Reader(folder, Vetting(pack, value["role"]))
+    steps = tuple(islice(reader.steps(source, value["steps"], "/steps", (stem,)), STEPS + 1))
+    if len(steps) > STEPS:
+        raise source.error("/steps", f"written out, the scenario has more than {STEPS} steps")
     return Scenario(
         stem, value["title"], value["role"], tuple(value["covers"]), steps, value.get("needs", {}), name
     )
 
 
-def _position(positions: Positions, pointer: str) -> tuple[int, int]:
-    while pointer not in positions:
-        pointer = pointer.rpartition("/")[0]
-    return positions[pointer]
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One file of a scenario: its value, and where each part stands."""
+
+    name: str
+    value: dict[str, Any]
+    positions: Positions
+
+    @classmethod
+    def parse(cls, text: str, name: str) -> _Source:
+        """The source of a text that has the form of a scenario."""
+        source = cls(name, *yamltext.parse(text, name))
+        source.refuse(vetting.shape(source.value, (*VERBS, "repeat", "use")))
+        source.refuse((error.pointer, error.message) for error in formats.errors("scenario", source.value))
+        return source
+
+    @classmethod
+    def load(cls, path: Path) -> _Source:
+        """The same of a file."""
+        try:
+            return cls.parse(path.read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadScenario(f"{path}:1:1: the file cannot be read: {error}") from None
+
+    def refuse(self, mistakes: Iterable[Mistake]) -> None:
+        """Raise BadScenario for the first of them."""
+        for pointer, said in mistakes:
+            raise self.error(pointer, said)
+
+    def error(self, pointer: str, said: str) -> BadScenario:
+        """The error at this place."""
+        line, column = self.positions.get(pointer, (1, 1))
+        return BadScenario(f"{self.name}:{line}:{column}: {said}")
 
 
-def _check_names(value: dict[str, Any], positions: Positions, name: str, pack: Pack) -> None:
+def _mistakes(value: Mapping[str, Any], pack: Pack) -> Iterator[Mistake]:
     if value["role"] not in pack.roles:
-        line, column = _position(positions, "/role")
-        raise BadScenario(f"{name}:{line}:{column}: {pack.name} has the roles {', '.join(pack.roles)}")
-    for place, wanted in enumerate(value["covers"]):
-        _known(wanted, f"/covers/{place}", positions, name, pack)
+        yield "/role", f"{pack.name} has the roles {', '.join(pack.roles)}"
+    yield from vetting.requirements(value["covers"], "/covers", pack)
 
 
-def _known(requirement: str, pointer: str, positions: Positions, name: str, pack: Pack) -> None:
-    if requirement not in pack.requirements:
-        line, column = _position(positions, pointer)
-        raise BadScenario(f"{name}:{line}:{column}: {pack.name} has no requirement {requirement!r}")
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Writes out the steps of a scenario, each vetted after those before it."""
 
+    folder: Path
+    vetting: Vetting
+    sources: dict[Path, _Source] = field(default_factory=dict)
+    """The files that are used, each read once."""
 
-_NAMING = ("send", "request", "expect", "never")
-"""The verbs whose argument is a kind."""
+    def steps(
+        self, source: _Source, rows: list[dict[str, Any]], where: str, within: tuple[str, ...]
+    ) -> Iterator[Step]:
+        """The steps of these rows; `within` are the scenarios that are being written out."""
+        for index, row in enumerate(rows):
+            here = f"{where}/{index}"
+            if "repeat" in row:
+                inside = f"{here}/repeat/steps"
+                for _ in range(row["repeat"]["times"]):
+                    yield from self.steps(source, row["repeat"]["steps"], inside, within)
+            elif "use" in row:
+                line = source.positions[here][0]
+                yield from (replace(step, line=line) for step in self._used(source, row["use"], here, within))
+            else:
+                yield self._step(source, row, here)
 
+    def _used(self, source: _Source, wanted: str, here: str, within: tuple[str, ...]) -> Iterator[Step]:
+        path = self.folder / f"{wanted}{SUFFIX}"
+        if wanted in within:
+            raise source.error(here, f"the scenario {wanted!r} uses itself")
+        if "/" in wanted or "\\" in wanted or not path.is_file():
+            raise source.error(here, f"there is no scenario {wanted!r} beside this one")
+        used = self.sources.get(path) or self.sources.setdefault(path, _Source.load(path))
+        yield from self.steps(used, used.value["steps"], "/steps", (*within, wanted))
 
-def _steps(
-    rows: list[dict[str, Any]],
-    where: str,
-    positions: Positions,
-    pack: Pack,
-    folder: Path | None,
-    name: str,
-    within: tuple[str, ...],
-) -> Iterator[Step]:
-    for index, row in enumerate(rows):
-        here = f"{where}/{index}"
-        if "repeat" in row:
-            inner = [
-                *_steps(row["repeat"]["steps"], f"{here}/repeat/steps", positions, pack, folder, name, within)
-            ]
-            yield from inner * row["repeat"]["times"]
-        elif "use" in row:
-            yield from _used(row["use"], positions[here], pack, folder, name, within)
-        else:
-            yield _step(row, here, positions, pack, name)
-
-
-def _step(row: dict[str, Any], here: str, positions: Positions, pack: Pack, name: str) -> Step:
-    verb = next(verb for verb in VERBS if verb in row)
-    line, column = positions[here]
-    step = Step(verb, row, line)
-    for requirement in step.proves:
-        _known(requirement, here, positions, name, pack)
-    if verb in _NAMING and not _is_kind(row[verb], pack):
-        names = ", ".join(kind.name for kind in pack.kinds)
-        raise BadScenario(f"{name}:{line}:{column}: {pack.name} has no kind {row[verb]!r}; it has {names}")
-    return step
-
-
-def _is_kind(name: str, pack: Pack) -> bool:
-    known = {kind.name for kind in pack.kinds}
-    return name in known or name.removesuffix(".error") in known or name == "*"
-
-
-def _used(
-    wanted: str,
-    position: tuple[int, int],
-    pack: Pack,
-    folder: Path | None,
-    name: str,
-    within: tuple[str, ...],
-) -> Iterator[Step]:
-    path = (folder or pack.fixtures / "scenarios") / f"{wanted}{SUFFIX}"
-    at = f"{name}:{position[0]}:{position[1]}"
-    if wanted in within:
-        raise BadScenario(f"{at}: the scenario {wanted!r} uses itself")
-    if "/" in wanted or "\\" in wanted or not path.is_file():
-        raise BadScenario(f"{at}: there is no scenario {wanted!r} beside this one")
-    value, positions = _parse(path.read_text(encoding="utf-8"), str(path))
-    for error in _schema().errors("scenario.schema.json", value):
-        line, column = _position(positions, error.pointer)
-        raise BadScenario(f"{path}:{line}:{column}: {error.message}")
-    yield from _steps(value["steps"], "/steps", positions, pack, folder, str(path), (*within, wanted))
-
-
-VERBS = tuple("send raw request expect never wait silence given set connect close drop".split())
-"""What a step may do; `repeat` and `use` are written out when a scenario is read."""
-
-
-def load(path: Path, pack: Pack) -> Scenario:
-    """The scenario in a file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadScenario(f"{path}:1:1: the file cannot be read: {error}") from None
-    return read(text, str(path), pack, path.parent)
+    def _step(self, source: _Source, row: dict[str, Any], here: str) -> Step:
+        verb = next(verb for verb in VERBS if verb in row)
+        source.refuse((here + place, said) for place, said in self.vetting.mistakes(verb, row))
+        return Step(verb, row, source.positions[here][0])
 
 
 def of_pack(pack: Pack, role: str) -> list[Scenario]:
@@ -269,18 +206,25 @@ def select(
 ) -> list[Scenario]:
     """Those whose name fits one of the globs, and that cover or prove a requirement that fits one.
 
-    Raises NoSuchScenario where nothing is left, saying what there is.
+    Raises NoSuchScenario where a glob fits nothing, or nothing is left.
     """
+    there_is = ", ".join(scenario.name for scenario in scenarios)
+    for glob in names:
+        if not any(fnmatchcase(scenario.name, glob) for scenario in scenarios):
+            raise NoSuchScenario(f"no scenario is called {glob!r}; there is {there_is}")
+    for glob in requirements:
+        if not any(_concerns(scenario, glob) for scenario in scenarios):
+            raise NoSuchScenario(f"no scenario concerns a requirement {glob!r}")
     chosen = [
         scenario
         for scenario in scenarios
         if (not names or any(fnmatchcase(scenario.name, glob) for glob in names))
-        and (
-            not requirements
-            or any(fnmatchcase(name, glob) for name in scenario.requirements for glob in requirements)
-        )
+        and (not requirements or any(_concerns(scenario, glob) for glob in requirements))
     ]
     if not chosen:
-        there_is = ", ".join(scenario.name for scenario in scenarios) or "none"
-        raise NoSuchScenario(f"no scenario is selected; there is {there_is}")
+        raise NoSuchScenario("no scenario is selected: none of that name concerns such a requirement")
     return chosen
+
+
+def _concerns(scenario: Scenario, glob: str) -> bool:
+    return any(fnmatchcase(name, glob) for name in scenario.requirements)

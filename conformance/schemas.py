@@ -136,7 +136,7 @@ class Schemas:
         self._targets: dict[tuple[str, str], tuple[str, Any]] = {}
 
     def uri(self, location: str) -> str:
-        """The absolute URI of a location such as `evidence.schema.json#/$defs/Artifact`."""
+        """The absolute URI of a location such as `file.schema.json#/$defs/name`."""
         name, _, fragment = location.partition("#")
         if name not in self._uris:
             raise BadPack(f"no schema document is named {name!r}; there are {', '.join(self._uris)}")

@@ -21,13 +21,12 @@ from conformance import jsontext
 from conformance.errors import InputUnreadable
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Received, Sent
 from conformance.framing import LineStream, Reading, read_message
+from conformance.jsontext import BOM
 
 FORMAT = 1
 
 DEEP = 500
 """A message with so many brackets might nest too deep for the line around it."""
-
-_FRAMED = ("WIRE-LINE", "WIRE-BOM", "WIRE-NOISE")
 
 
 def event_of(
@@ -56,10 +55,12 @@ class Redaction:
     One secret always becomes the same pseudonym within a run, so that what is judged by equality and
     length is judged alike on the record; the key of the pseudonyms is `key` and is never kept. A name
     is found however it is escaped, in JSON within a JSON string too, and what looks like a credential
-    (LONG characters or more, a digit among them) is then replaced wherever else it stands.
+    (LONG characters or more, a digit among them) is then replaced wherever else it stands. The first
+    KNOWN of them are: a hostile peer may give out as many as it likes.
     """
 
     LONG = 16
+    KNOWN = 100
 
     def __init__(self, names: tuple[str, ...], key: bytes) -> None:
         self._key = key
@@ -83,10 +84,11 @@ class Redaction:
     def _hidden(self, written: str) -> str:
         try:
             secret = str(json.loads(f'"{written}"', strict=False))
-        except ValueError:
-            secret = written
+        except ValueError:  # what is wrong with it stays as it is
+            hidden = self._pseudonym(written)
+            return _NO_ESCAPE.sub(lambda found: found[0] if found[1] else hidden[found.start()], written)
         pseudonym = self._pseudonym(secret)
-        if len(secret) >= self.LONG and any(mark.isdigit() for mark in secret):
+        if len(secret) >= self.LONG and any(map(str.isdigit, secret)) and len(self._known) < self.KNOWN:
             self._known[secret] = pseudonym
         return pseudonym
 
@@ -98,9 +100,12 @@ class Redaction:
 
 # Within a JSON string, quotes have backslashes before them: as many as `depth` says, at every quote.
 _MEMBER = (
-    r'(?P<name>(?P<depth>\\+)?"(?:{})(?(depth)(?P=depth))"\s*:\s*(?(depth)(?P=depth))")'
-    r'(?P<value>(?(depth)(?:(?!(?P=depth)").)*|(?:[^"\\]|\\.)*))'
+    r'(?P<name>(?P<depth>\\{{1,15}})?"(?:{})(?(depth)(?P=depth))"\s*:\s*(?(depth)(?P=depth))")'
+    r'(?P<value>(?(depth)(?:(?!(?P=depth)")[^\x00-\x1f])*|(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*))'
 )
+
+
+_NO_ESCAPE = re.compile(r'(\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4}).?)|.', re.DOTALL)
 
 
 def _escapable(mark: str) -> str:
@@ -136,18 +141,19 @@ class Writer:
         return head, self._body(event)
 
     def _malformed(self, event: Malformed) -> str:
-        body = self._data(event.data)
-        if _reread(event.data + b"\n").fatal == event.fault:
+        body, again = self._data(event.data), _reread(event.data + b"\n")
+        if (again.data, again.fatal) == (event.data, event.fault):
             return body
         # The bytes alone do not show it: they are a part of what came, or broke a rule of the cable.
         return f'{body}, "fault": {json.dumps(asdict(event.fault))}'
 
     def _body(self, event: Sent | Received) -> str:
         text = self._redaction.text(event.text)
-        if any(fault.code in _FRAMED for fault in event.faults):
-            mark = b"\xef\xbb\xbf" if any(fault.code == "WIRE-BOM" for fault in event.faults) else b""
-            tail = b"\r" if any(fault.code == "WIRE-LINE" for fault in event.faults) else b""
-            return self._data(mark + text.encode("utf-8", "surrogatepass") + tail)
+        codes = [fault.code for fault in event.faults]
+        if "WIRE-BOM" in codes:
+            text = BOM + text
+        if "WIRE-LINE" in codes:  # framing took a carriage return from the end of the line
+            return self._data(text.encode("utf-8", "surrogatepass") + b"\r")
         bare = text.isprintable() and text == text.strip(" ") and text.count("[") + text.count("{") < DEEP
         return f'"message": {text}' if bare else f'"text": {json.dumps(text)}'
 

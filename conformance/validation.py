@@ -15,7 +15,7 @@ from conformance.events import Fault, Malformed, Received
 from conformance.findings import Finding, Level, Verdict, verdict_of
 from conformance.monitor import Monitor, placed
 from conformance.packs import Pack
-from conformance.wording import plural
+from conformance.wording import plural, printable
 
 Write = Callable[[str], None]
 
@@ -147,7 +147,8 @@ def write_text(judged: list[Judged], write: Write) -> None:
         for finding in one.findings:
             place = f"{one.path}:{finding.line or 1}:{finding.column or 1}"
             at = f" (at {finding.pointer})" if finding.pointer else ""
-            write(f"{place}: {one.level(finding).value} {finding.requirement}: {finding.message}{at}")
+            said = f"{place}: {one.level(finding).value} {finding.requirement}: {finding.message}{at}"
+            write(printable(said))
 
 
 def write_json(judged: list[Judged], write: Write) -> None:

@@ -31,6 +31,11 @@ def shown(value: JSON, limit: int = SHOWN) -> str:
     text = str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False, default=str)
     if len(text) > limit:
         text = f"{text[: limit * 2 // 3]}…{text[-limit // 4 :]}"
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """The text with escapes for what a terminal would obey or not show."""
     return "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in text)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import click
 import pytest
 
-from conformance import configuration, monitor, packs, plugin, scenarios
+from conformance import bindings, configuration, monitor, packs, plugin, scenarios
 from conformance.checks import CHECKS
 from conformance.cli import main
 
@@ -33,6 +33,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 OF_OTHERS = {
     "--junitxml": "pytest",
+    "--collect-only": "pytest",
     "--list-faults": "the reference implementations",
     "--mode": "awp-sim",
     "--no-audit": "awp-sim",
@@ -157,11 +158,13 @@ def examples(language: str) -> list[Any]:
 
 @pytest.mark.parametrize(("protocol", "text"), examples("yaml"))
 def test_shown_scenarios_can_be_read(protocol: str, text: str) -> None:
-    """The fence names the pack; a list of steps is read as the steps of a scenario."""
+    """The fence names the pack; a list of steps is read as steps of a scenario that knows their names."""
     pack = packs.find(protocol)
     if text.startswith(("-", "#")):
         covered, role = next(iter(pack.requirements)), pack.peer_of(pack.certifies)
-        text = f"title: shown\nrole: {role}\ncovers: [{covered}]\nsteps:\n{text}"
+        known = {name: 1 for name in re.findall(r"\$\{(\w+)\}", text) if name not in bindings.PROVIDED}
+        start = f"- set: {json.dumps({'shown': 1} | known)}\n"
+        text = f"title: shown\nrole: {role}\ncovers: [{covered}]\nsteps:\n{start}{text}"
     assert scenarios.read(text, "shown.yaml", pack).steps
 
 
@@ -214,6 +217,13 @@ def test_every_member_of_a_report_is_described(tmp_path: Path) -> None:
     for row in (report, report["requirements"][0], report["scenarios"][0]):
         for member in row:
             assert f"`{member}`" in text, member
+
+
+def test_every_module_is_on_the_map() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for path in ROOT.glob("conformance/*"):
+        if path.name != "__init__.py" and (path.suffix == ".py" or (path / "__init__.py").is_file()):
+            assert f"`{path.stem}`" in text or f"`{path.name}/`" in text, path.name
 
 
 def test_links_lead_somewhere() -> None:

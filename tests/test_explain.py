@@ -153,7 +153,9 @@ def test_of_a_choice_the_branch_that_was_meant_is_explained(choice: str, value: 
 
 
 def test_a_choice_within_a_choice_is_explained_by_its_leaf() -> None:
-    (error,) = errors({"anyOf": [{"anyOf": [CIRCLE, {"type": "null"}]}, {"type": "string"}]}, {"shape": "circle"})
+    (error,) = errors(
+        {"anyOf": [{"anyOf": [CIRCLE, {"type": "null"}]}, {"type": "string"}]}, {"shape": "circle"}
+    )
     assert error.message == 'the member "radius" is missing'
     assert error.location == "a.json#/anyOf/0/anyOf/0/required"
 

@@ -39,11 +39,20 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One event, the message it carries if any, and what that did to the lifecycles."""
+    """One event, the message it carries if any, and what that did to the lifecycles.
+
+    `lost` are the entities of which nobody knows any longer where they stand, since something that may
+    have been about them could not be understood; None is all of them.
+    """
 
     event: Event
     message: Message | None = None
     moved: tuple[Moved, ...] = ()
+    lost: frozenset[str] | None = frozenset()
+
+    def loses(self, entity: str) -> bool:
+        """Whether the entity is lost by this event."""
+        return self.lost is None or entity in self.lost
 
 
 class Check(Protocol):

@@ -8,7 +8,6 @@ from typing import Any
 
 from conformance.checks import Moved, Observation, failed, passed, register
 from conformance.correlation import Message
-from conformance.events import Malformed
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
 from conformance.patterns import matches
@@ -183,8 +182,7 @@ class Ends:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per entity that its own side moves out of the open states."""
-        if isinstance(seen.event, Malformed) and seen.event.fault.code != "WIRE-NOISE":
-            self._lose(seen.event.party)
+        self._lose(seen)
         for message, moved in self._moves.of(seen):
             move = moved.move
             if moved.report or move.edge is None:
@@ -198,10 +196,10 @@ class Ends:
                 if message.party == first.party:
                     yield passed(self._requirement, message)
 
-    def _lose(self, party: str) -> None:
-        """What could not be read may have ended what its speaker had begun."""
+    def _lose(self, seen: Observation) -> None:
+        """What could not be understood may have ended what its speaker had begun."""
         for entity, message in list(self._open.items()):
-            if party in ("", message.party):
+            if seen.loses(entity) and getattr(seen.event, "party", "") in ("", message.party):
                 del self._open[entity]
 
     def end(self, complete: bool) -> Iterable[Finding]:

@@ -9,7 +9,6 @@ from typing import Any
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.correlation import Message, Sessions
-from conformance.events import Malformed, Received, Sent
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
 from conformance.wording import shown
@@ -61,8 +60,8 @@ class Sequence:
                 yield from self._judge(message, place, count)
 
     def _lose_count(self, seen: Observation) -> None:
-        """What could not be read may have had a number."""
-        if isinstance(seen.event, (Malformed, Sent, Received)):
+        """What could not be understood may have had a number."""
+        if seen.lost is None or seen.message is not None:
             for count in self._counts.values():
                 count.last = None
 

@@ -9,7 +9,7 @@ from conformance.checks import Observation, failed, passed, register, same
 from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
-from conformance.wording import shown
+from conformance.wording import shown, type_name
 
 
 @register("direction")
@@ -120,8 +120,8 @@ class Matches:
             return
         if not known:
             self._older.add(name)  # it goes back to something from before the record
-        if mine is None or name in self._older:
-            return
+        if mine is None or name in self._older or all(type_name(one) != type_name(mine) for one in known):
+            return  # of another type than it should be is the schema's matter
         there_is = ", ".join(shown(value) for value in known[-5:])
         said = f"{shown(mine)} is none that {' or '.join(self._spec['with'])} named ({there_is})"
         yield failed(self._requirement, message, said, self._spec["field"], expected=known[-5:], actual=mine)

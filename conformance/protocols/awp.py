@@ -30,11 +30,14 @@ def _content(message: Message) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Action:
-    """An admitted action: what was submitted, and the last state and number the world reported."""
+    """An admitted action: what was submitted, and the last state and number the world reported.
+
+    The state is None where nobody knows it.
+    """
 
     content: dict[str, Any]
-    state: Any
-    number: Any
+    state: Any = None
+    number: int = 0
 
 
 class Idempotence:
@@ -49,6 +52,8 @@ class Idempotence:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per resubmission for the agent, one per answer to it for the world."""
+        for (_, name), known in self._actions.items():
+            known.state = None if seen.loses(name) else known.state
         message = seen.message
         if message is None:
             return
@@ -58,7 +63,10 @@ class Idempotence:
         elif message.request is not None and message.request.is_a(["action.submit"]):
             yield from self._answered(message, message.request)
         elif message.is_a(["action.status", "action.cancel.result"]):
-            self._reported(message, "/params" if message.is_a(["action.status"]) else "/result")
+            at = "/params" if message.is_a(["action.status"]) else "/result"
+            action = self._known(message, f"{at}/action_id")
+            if action is not None:
+                _report(action, message, at, legal=not any(moved.move.illegal for moved in seen.moved))
 
     def _known(self, message: Message, pointer: str) -> _Action | None:
         return self._actions.get((self._sessions.of(message), str(message.at(pointer))))
@@ -78,16 +86,13 @@ class Idempotence:
         refused = message.at("/error/code")
         if action is None:
             if refused is None:
-                self._admit(message, request)
+                key = (self._sessions.of(message), str(request.at("/params/action_id")))
+                self._actions[key] = _Action(_content(request))
+                _report(self._actions[key], message, "/result")
         elif not same(action.content, _content(request)):
             yield self._judge_conflict(message, refused)
-        else:
+        elif refused is not None or action.state is not None:
             yield self._judge_repeat(message, action, refused)
-
-    def _admit(self, message: Message, request: Message) -> None:
-        key = (self._sessions.of(message), str(request.at("/params/action_id")))
-        state, number = message.at("/result/state"), message.at("/result/status_seq")
-        self._actions[key] = _Action(_content(request), state, number)
 
     def _judge_conflict(self, message: Message, refused: Any) -> Finding:
         if refused == CONFLICT:
@@ -110,19 +115,18 @@ class Idempotence:
         )
         return failed(self._requirement, message, said, "/result", expected=wanted, actual=found)
 
-    def _reported(self, message: Message, at: str) -> None:
-        action = self._known(message, f"{at}/action_id")
-        number = message.at(f"{at}/status_seq")
-        if action is not None and _is_later(number, action.number):
-            action.state, action.number = message.at(f"{at}/state"), number
-
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each answer is judged when it is seen."""
         return ()
 
 
-def _is_later(number: Any, last: Any) -> bool:
-    return isinstance(number, int) and (not isinstance(last, int) or number > last)
+def _report(action: _Action, message: Message, at: str, *, legal: bool = True) -> None:
+    """Take over what a message says of the action, unless it is older than what is known."""
+    state, number = message.at(f"{at}/state"), message.at(f"{at}/status_seq")
+    if not isinstance(number, int):
+        action.state = None
+    elif number > action.number:
+        action.state, action.number = (state if legal else None), number
 
 
 class Refusal:
@@ -152,7 +156,7 @@ class Refusal:
             yield from self._pulled(message, self._key(message, request.at("/params/action_id")))
         elif message.is_a(["action.status"]):
             key = self._key(message, message.at("/params/action_id"))
-            if key in self._refused:
+            if key in self._refused and not self._waiting[key]:
                 said = f"a status of {key[1]}, whose submission was refused and so created no action"
                 yield failed(self._requirement, message, said, "/params/action_id")
 
@@ -236,10 +240,12 @@ class Closing:
         self._table = pack.lifecycles["action"][0]
         self._sessions = Sessions(pack.meta["sessions"])
         self._open: dict[str, set[str]] = {}
-        self._asked: dict[str, frozenset[str]] = {}
+        self._asked: dict[str, set[str]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for the answer to a close that had something to end."""
+        for known in (*self._open.values(), *self._asked.values()):
+            known -= {entity for entity in known if seen.loses(entity)}
         message = seen.message
         if message is None:
             return
@@ -247,14 +253,16 @@ class Closing:
         session = self._sessions.of(message)
         open_ = self._open.setdefault(session, set())
         for moved in seen.moved:
-            self._follow(moved.move, open_)
+            self._follow(moved.move, open_, self._asked.get(session, set()))
         if message.is_a(["session.close"]):
-            self._asked[session] = frozenset(open_)
+            self._asked[session] = set(open_)
         elif message.is_a(["session.close.result"]) and self._asked.get(session):
             yield self._judge(message, open_)
 
-    def _follow(self, move: Move, open_: set[str]) -> None:
-        if self._table.is_terminal(move.target):
+    def _follow(self, move: Move, open_: set[str], asked: set[str]) -> None:
+        if move.illegal:  # nobody knows whether that was its end
+            asked.discard(move.entity)
+        if move.illegal or self._table.is_terminal(move.target):
             open_.discard(move.entity)
         elif move.edge is not None:
             open_.add(move.entity)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from conformance import formats
 from conformance.errors import InputUnreadable
 from conformance.report.junit import render as junit
 from conformance.report.text import render as text
@@ -25,8 +26,10 @@ def read(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputUnreadable(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputUnreadable(f"{path} is not JSON: {error}") from None
-    if not isinstance(value, dict) or "report" not in value or "requirements" not in value:
-        raise InputUnreadable(f"{path} is no report of this kit")
-    return value
+    for broken in formats.errors("report", value):
+        where = broken.pointer or "the file"
+        raise InputUnreadable(f"{path} is no report of this kit: {where}: {broken.message}")
+    report: dict[str, Any] = value
+    return report

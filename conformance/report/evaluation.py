@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -176,58 +176,52 @@ def _finding(one: Finding, run: Run, level: Level) -> dict[str, Any]:
 def _claim(
     pack: Pack, role: str, rows: list[dict[str, Any]], who: dict[str, str], complete: bool, runs: list[Run]
 ) -> dict[str, Any]:
-    verdicts = [(Level(row["level"]), Verdict[row["verdict"].upper().replace("-", "_")]) for row in rows]
-    applicable = [(level, one) for level, one in verdicts if one is not Verdict.NOT_APPLICABLE]
-    status = claim_status(_own(rows, verdicts))
+    own = list(_own(rows))
+    status = claim_status(own)
     if not complete and status == "conformant":
         status = "incomplete"
     counts = Counter(row["verdict"] for row in rows)
+    head = f"{_named(who)}, tested as {role} of {pack.name} with {KIT['name']} {KIT['version']}"
+    tail = "" if complete else " The run was not completed."
     return {
         "status": status,
-        "wording": wording(pack, role, who, status, applicable, complete, runs),
+        "wording": f"{head}: {_said(status, own, runs)}.{tail}",
         "counts": {verdict.word: counts[verdict.word] for verdict in reversed(Verdict)},
     }
 
 
-def _own(
-    rows: list[dict[str, Any]], verdicts: list[tuple[Level, Verdict]]
-) -> Iterable[tuple[Level, Verdict]]:
-    """The verdicts that a claim may rest on. The kit's own ids of the wire can fail a claim, but that an
-    implementation writes JSON is no evidence that it speaks the protocol.
+def _own(rows: list[dict[str, Any]]) -> Iterator[tuple[Level, Verdict]]:
+    """The applicable verdicts that a claim may rest on. The kit's own ids of the wire can fail a claim,
+    but that an implementation writes JSON is no evidence that it speaks the protocol.
     """
-    for row, pair in zip(rows, verdicts, strict=True):
-        if not row["id"].startswith("WIRE-") or pair[1] is Verdict.FAIL:
-            yield pair
+    for row in rows:
+        verdict = Verdict[row["verdict"].upper().replace("-", "_")]
+        if verdict is Verdict.FAIL or (
+            verdict is not Verdict.NOT_APPLICABLE and not row["id"].startswith("WIRE-")
+        ):
+            yield Level(row["level"]), verdict
 
 
-def wording(
-    pack: Pack,
-    role: str,
-    who: dict[str, str],
-    status: str,
-    applicable: Sequence[tuple[Level, Verdict]],
-    complete: bool,
-    runs: list[Run],
-) -> str:
-    """The claim in full: what was tested as what, by which kit, with which result."""
-    musts = [verdict for level, verdict in applicable if level is Level.MUST]
-    name = " ".join(filter(None, (who.get("name", "The implementation"), who.get("version", ""))))
-    head = f"{name}, tested as {role} of {pack.name} with {KIT['name']} {KIT['version']}"
-    passed, failed = musts.count(Verdict.PASS), musts.count(Verdict.FAIL)
-    open_ = len(musts) - passed - failed
-    tail = "" if complete else " The run was not completed."
+def _named(who: dict[str, str]) -> str:
+    return " ".join(filter(None, (who.get("name", "The implementation"), who.get("version", ""))))
+
+
+def _said(status: str, own: list[tuple[Level, Verdict]], runs: list[Run]) -> str:
+    """What was found, in words. A requirement that failed as a MUST counts as one."""
+    musts = [verdict for level, verdict in own if level is Level.MUST or verdict is Verdict.FAIL]
+    # A MUST with a warning was met; the warning is about what it only recommends.
+    passed, failed = sum(one in (Verdict.PASS, Verdict.WARN) for one in musts), musts.count(Verdict.FAIL)
     if status == "not-evaluated":
         why = next((run.reason for run in runs if run.status in _TROUBLED), "nothing was exercised")
-        return f"{head}: could not be evaluated ({why}).{tail}"
+        return f"could not be evaluated ({why})"
     if status == "non-conformant":
-        return (
-            f"{head}: does not conform; {failed} of {len(musts)} applicable MUST requirements failed.{tail}"
-        )
+        return f"does not conform; {failed} of {len(musts)} applicable MUST requirements failed"
     if status == "conformant":
-        return f"{head}: conforms; all {len(musts)} applicable MUST requirements passed.{tail}"
+        return f"conforms; all {len(musts)} applicable MUST requirements passed"
     return (
-        f"{head}: no requirement failed, but the evaluation is incomplete; {passed} of {len(musts)} applicable "
-        f"MUST requirements passed and {open_} were not decided.{tail}"
+        "no requirement failed, but the evaluation is incomplete; "
+        f"{passed} of {len(musts)} applicable MUST requirements passed and "
+        f"{len(musts) - passed} were not decided"
     )
 
 
@@ -263,5 +257,6 @@ def digest(pack: Pack) -> str:
 
 
 def without_credentials(target: str) -> str:
-    """The target without user, password and query, which may hold credentials."""
-    return re.sub(r"(wss?://)[^/@\s]*@", r"\1", re.sub(r"(wss?://[^?#\s]*)[?#]\S*", r"\1", target))
+    """The target without user, password, query and fragment, which may hold credentials."""
+    bare = re.sub(r"(wss?://[^?#\s]*)[?#]\S*", r"\1", target, flags=re.IGNORECASE)
+    return re.sub(r"(wss?://)[^/\s]*@", r"\1", bare, flags=re.IGNORECASE)

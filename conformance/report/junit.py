@@ -32,7 +32,7 @@ def render(report: dict[str, Any]) -> str:
         _case(suite, pack, row)
     for run in broken:
         case = SubElement(
-            suite, "testcase", {"classname": pack, "name": f"scenario {run['name']}", "time": "0"}
+            suite, "testcase", {"classname": pack, "name": f"scenario {_clean(run['name'])}", "time": "0"}
         )
         SubElement(case, "error", {"message": _clean(run["reason"])}).text = _clean(run["reason"])
     indent(root)

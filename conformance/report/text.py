@@ -5,26 +5,54 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.wording import plural, shown
+from conformance.wording import plural, printable, shown
 
 _ORDER = ("fail", "inconclusive", "warn", "pass", "manual", "untested", "not-applicable")
 
 
 def render(report: dict[str, Any]) -> str:
-    """The whole text, ending with a newline."""
-    return "\n".join(_lines(report)) + "\n"
+    """The whole text, ending with a newline; what an implementation said is escaped for a terminal."""
+    return "".join(printable(line) + "\n" for line in _lines(report))
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
+    open_ = [row for row in report["requirements"] if row["verdict"] == "inconclusive"]
     for row in report["requirements"]:
-        if row["verdict"] in ("fail", "warn", "inconclusive"):
+        if row["verdict"] in ("fail", "warn"):
             yield from _requirement(row)
     for run in report["scenarios"]:
-        if run["status"] in ("inconclusive", "unreachable", "error", "interrupted"):
-            yield f"scenario {run['name']}: {run['status']}: {run['reason']}"
-    counts = report["claim"]["counts"]
+        unshown = [row for row in open_ if _is_unshown(row, run)]
+        open_ = [row for row in open_ if row not in unshown]
+        yield from _scenario(run, unshown)
+    for row in open_:
+        yield from _requirement(row)
+    yield from _summary(report)
+
+
+def _is_unshown(row: dict[str, Any], run: dict[str, Any]) -> bool:
+    """Whether the requirement is open for no other reason than how this scenario ended."""
+    if row["findings"]:
+        return all(
+            (one["scenario"], one["message"]) == (run["name"], run["reason"]) for one in row["findings"]
+        )
+    return run["status"] in _ENDED and row["id"] in run["requirements"]
+
+
+_ENDED = ("failed", "inconclusive", "unreachable", "error", "interrupted")
+
+
+def _scenario(run: dict[str, Any], unshown: list[dict[str, Any]]) -> Iterator[str]:
+    if run["status"] not in _ENDED or (run["status"] == "failed" and not unshown):
+        return
+    step = f" (the step of line {run['line']})" if run["line"] else ""
+    yield f"scenario {run['name']}: {run['status']}: {run['reason']}{step}"
+    if unshown:
+        yield f"    so it could not show {', '.join(row['id'] for row in unshown)}"
+
+
+def _summary(report: dict[str, Any]) -> Iterator[str]:
+    counts, pack = report["claim"]["counts"], report["pack"]
     said = [f"{counts[word]} {word}" for word in _ORDER if counts.get(word)]
-    pack = report["pack"]
     yield f"{pack['protocol']}@{pack['revision']}, {report['role']}: {', '.join(said)}"
     for erratum in report["errata"]:
         yield f"erratum applied: {erratum['id']} ({erratum['schema']})"
@@ -34,8 +62,6 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
 
 def _requirement(row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['verdict'].upper()} {row['id']} ({row['level']}): {row['summary']}"
-    if not row["findings"]:
-        yield f"    {row['reason']}"
     for finding in row["findings"]:
         place = (
             f"{finding['transcript']}:{finding['line']}:{finding['column']}"

@@ -1,0 +1,195 @@
+"""The connections of one session, as events: numbered, timed, and on disk before anyone acts on them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from conformance import transcript
+from conformance.bindings import Now
+from conformance.errors import ConnectionLost
+from conformance.events import Closed, Event, Fault, Malformed, Opened
+from conformance.framing import LineStream, Reading, read_message
+from conformance.transports import Connection, Ended, Incoming, Transport
+
+MESSAGES = 20_000
+"""An implementation that sends more messages than this in one scenario is cut off."""
+
+VOLUME = 64 * 1024 * 1024
+"""The same for bytes."""
+
+NOISE = 1000
+"""So many bytes of a binary message are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What came over a connection, and when: `at` is in seconds since the session began."""
+
+    connection: str
+    got: Incoming | Ended
+    at: float
+
+
+class Cables:
+    """What crosses the connections of one session. `role` is the implementation's, `peer` the kit's.
+
+    What arrives is put into `queue`, which may hold other things too. The `events` of an arrival are
+    written down one by one as they are taken, so the record has them in the order in which the kit
+    acted on them.
+    """
+
+    def __init__(self, queue: asyncio.Queue[Any], writer: transcript.Writer, role: str, peer: str) -> None:
+        self.heard = False
+        self._queue = queue
+        self._writer = writer
+        self._role, self._peer = role, peer
+        self._began = time.monotonic()
+        self._open: dict[str, _Cable] = {}
+        self._readers: list[asyncio.Task[None]] = []
+        self._seq = 0
+        self._messages = self._bytes = 0
+
+    def now(self) -> Now:
+        """The clocks, read once for each event."""
+        wall = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return Now(time.monotonic() - self._began, wall)
+
+    @property
+    def opened(self) -> bool:
+        """Whether there ever was a connection."""
+        return bool(self._open)
+
+    @property
+    def too_much(self) -> str:
+        """How the implementation sent more than the kit reads; empty while it did not."""
+        if self._messages <= MESSAGES and self._bytes <= VOLUME:
+            return ""
+        return (
+            f"the implementation sent {self._messages} messages of {self._bytes} bytes, "
+            "more than the kit reads in one scenario"
+        )
+
+    async def open(self, name: str, transport: Transport) -> Event:
+        """Open a connection by this name; raises TargetUnavailable."""
+        connection = await transport.open()
+        cable = self._open[name] = _Cable(name, connection)
+        self._readers.append(asyncio.create_task(self._read(cable)))
+        return self._written(Opened(self._number(), name, self._time()))
+
+    async def send(self, name: str, data: bytes, *, raw: bool) -> Event | None:
+        """Send one message, or raw bytes; None where the connection broke, whose end then arrives."""
+        cable = self._open[name]
+        try:
+            await (cable.connection.send_raw(data) if raw else cable.connection.send(data))
+        except ConnectionLost as error:
+            cable.lost = str(error)
+            await cable.connection.finish(0.0)
+            return None
+        return self._written(self._event(cable, read_message(data), self._peer))
+
+    async def finish(self, name: str, seconds: float) -> None:
+        """Say goodbye on a connection; its end arrives within about `seconds`."""
+        self._open[name].ended_by_kit = True
+        await self._open[name].connection.finish(seconds)
+
+    async def drop(self, name: str) -> None:
+        """Cut a connection; its end arrives."""
+        self._open[name].ended_by_kit = True
+        await self._open[name].connection.drop()
+
+    def events(self, arrival: Arrival) -> Iterator[Event]:
+        """The events of an arrival, each on record when it is taken."""
+        cable, got = self._open[arrival.connection], arrival.got
+        if isinstance(got, Ended):
+            yield from (self._received(cable, reading) for reading in cable.lines.end())
+            cable.closed = True
+            yield self._written(self._closed(cable, got))
+            return
+        self._bytes += len(got.data)
+        if got.binary:
+            yield self._binary(cable, got.data)
+            return
+        readings = cable.lines.feed(got.data) if cable.connection.stream else [read_message(got.data)]
+        yield from (self._received(cable, reading) for reading in readings)
+
+    async def say_goodbye(self, seconds: float) -> None:
+        """Close what is open and write down what still comes; the transport bounds how long that takes."""
+        for name, cable in self._open.items():
+            if not cable.closed and not cable.ended_by_kit:
+                await self.finish(name, seconds)
+        while not all(cable.closed for cable in self._open.values()) and not self.too_much:
+            arrival = await self._queue.get()
+            if isinstance(arrival, Arrival):
+                deque(self.events(arrival), maxlen=0)
+
+    async def close(self) -> None:
+        """Read no more."""
+        for reader in self._readers:
+            reader.cancel()
+            with suppress(asyncio.CancelledError):
+                await reader
+
+    async def _read(self, cable: _Cable) -> None:
+        got: Incoming | Ended | None = None
+        while not isinstance(got, Ended):
+            got = await cable.connection.receive()
+            await self._queue.put(Arrival(cable.name, got, self.now().monotonic))
+
+    def _received(self, cable: _Cable, reading: Reading) -> Event:
+        self.heard = True
+        self._messages += 1
+        return self._written(self._event(cable, reading, self._role))
+
+    def _event(self, cable: _Cable, reading: Reading, party: str) -> Event:
+        return transcript.event_of(
+            reading,
+            self._number(),
+            party,
+            sent=party == self._peer,
+            connection=cable.name,
+            time=self._time(),
+            line=1,
+        )
+
+    def _binary(self, cable: _Cable, data: bytes) -> Event:
+        self.heard = True
+        self._messages += 1
+        fault = Fault("WIRE-NOISE", "a binary message where messages are texts")
+        event = Malformed(self._number(), self._role, data[:NOISE], fault, cable.name, self._time())
+        return self._written(event)
+
+    def _closed(self, cable: _Cable, ended: Ended) -> Closed:
+        by = self._peer if cable.ended_by_kit else self._role
+        told = dict.fromkeys(filter(None, (cable.lost, ended.detail)))  # often the same
+        detail = "; ".join(told)
+        return Closed(self._number(), cable.name, self._time(), by, ended.clean, detail)
+
+    def _written(self, event: Event) -> Event:
+        self._writer.append(event)
+        return event
+
+    def _number(self) -> int:
+        self._seq += 1
+        return self._seq
+
+    def _time(self) -> float:
+        return round(time.monotonic() - self._began, 6)
+
+
+@dataclass(slots=True)
+class _Cable:
+    """A connection with what cuts its bytes into messages."""
+
+    name: str
+    connection: Connection
+    lines: LineStream = field(default_factory=LineStream)
+    ended_by_kit: bool = False
+    closed: bool = False
+    lost: str = ""

@@ -1,0 +1,398 @@
+"""The command line: exit codes, one sentence for every error, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance import cli
+from conformance.errors import ConformanceError
+
+ROOT = Path(__file__).parents[1]
+FIXTURES = ROOT / "fixtures" / "va-agent-protocol" / "0.1.0"
+VALID = FIXTURES / "messages" / "valid" / "accepted.minimal.json"
+INVALID = FIXTURES / "messages" / "invalid"
+TRANSCRIPT = FIXTURES / "transcripts" / "valid" / "completed.jsonl"
+COMMAND = [sys.executable, "-c", "from conformance.cli import main; main(prog_name='conformance')"]
+
+
+def called(*arguments: Any, **options: Any) -> Result:
+    return CliRunner().invoke(cli.main, [str(one) for one in arguments], **options)
+
+
+def process(*arguments: Any, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    command = [*COMMAND, *(str(one) for one in arguments)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        check=False,
+        timeout=60,
+        cwd=cwd,
+        **{"stdin": subprocess.DEVNULL, **options},
+    )
+
+
+def one_sentence(text: str) -> str:
+    """What is said on standard error, which is one line and no traceback."""
+    assert "Traceback" not in text
+    [line] = text.splitlines()
+    assert line.startswith("conformance: ")
+    return line.removeprefix("conformance: ")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ── validate ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_valid() -> None:
+    result = called("validate", VALID, TRANSCRIPT)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        f"{VALID}: valid (va-agent-protocol@0.1.0, 1 message)",
+        f"{TRANSCRIPT}: valid (va-agent-protocol@0.1.0, 5 messages)",
+    ]
+
+
+def test_invalid(here: Path) -> None:
+    text = VALID.read_text("utf-8").replace('"taskId"', '"task"')
+    (here / "x.json").write_text(text, encoding="utf-8", newline="\r\n")
+    result = called("validate", "x.json")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("x.json:")
+    assert ' MUST VA-MSG-002: the member "taskId" is missing (at /payload)\n' in result.stdout
+    value = json.loads(called("validate", "x.json", "--format", "json").stdout)
+    assert [one["path"] for one in value["inputs"]] == ["x.json"]
+    assert called("validate", VALID, "x.json").exit_code == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",)])
+def test_standard_input(arguments: tuple[str, ...]) -> None:
+    result = called("validate", *arguments, input=VALID.read_bytes())
+    assert result.exit_code == 0
+    assert result.stderr == "-: valid (va-agent-protocol@0.1.0, 1 message)\n"
+
+
+def test_a_terminal_is_no_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    master, slave = os.openpty()
+    try:
+        result = process("validate", stdin=slave)
+    finally:
+        os.close(master)
+        os.close(slave)
+    assert result.returncode == 2
+    assert b"name a FILE" in result.stderr
+
+
+def test_a_folder(here: Path) -> None:
+    result = called("validate", FIXTURES / "transcripts" / "valid")
+    assert result.exit_code == 0
+    assert len(result.stderr.splitlines()) == len([*(FIXTURES / "transcripts" / "valid").glob("*.jsonl")])
+    (here / "empty").mkdir()
+    result = called("validate", "empty")
+    assert result.exit_code == 3
+    assert one_sentence(result.stderr) == "empty holds no .json and no .jsonl file"
+
+
+def test_options_of_validate(here: Path) -> None:
+    (here / "x.json").write_text('{"jsonrpc":"2.0","id":1,"result":{}}')
+    assert called("validate", "x.json").exit_code == 3
+    assert called("validate", "x.json", "-p", "awp", "-k", "session.close.result").exit_code == 0
+    assert called("validate", "x.json", "-p", "awp", "-k", "ping.result", "--form", "receiver").exit_code == 1
+    completed = FIXTURES / "published" / "completed.minimal.json"
+    (here / "completed.json").write_text(json.dumps(json.loads(completed.read_text())["message"]))
+    assert called("validate", "completed.json", "--stateless").exit_code == 0
+    assert called("validate", "completed.json", "--as-published").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("x.json",), 3, "x.json cannot be read: No such file or directory"),
+        (("-p", "nothing", "-"), 2, "there is no pack 'nothing'; there is awp@0.1-draft.7, "),
+        (("-p", "awp@9", "-"), 2, "there is no pack 'awp@9'; there is awp@0.1-draft.7"),
+        (("-p", "awp", "-k", "pong", "-"), 2, "awp@0.1-draft.7 has no kind 'pong'; it has "),
+        (("-k", "pong", str(VALID)), 2, "va-agent-protocol@0.1.0 has no kind 'pong'"),
+        (("-",), 3, "-: no known protocol recognises this input"),
+    ],
+)
+def test_errors_of_validate(arguments: tuple[str, ...], code: int, said: str, here: Path) -> None:
+    result = called("validate", *arguments, input=b"")
+    assert result.exit_code == code
+    assert one_sentence(result.stderr).startswith(said)
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("validate", "--speed"),
+        ("validate", "--form", "both", "-"),
+        ("validate", "--format", "xml", "-"),
+        ("run",),
+        ("run", "awp", "--patience", "0"),
+        ("run", "awp", "--patience", "much"),
+        ("render",),
+        ("render", "x.json", "--format", "pdf"),
+        ("dance",),
+    ],
+)
+def test_usage(arguments: tuple[str, ...]) -> None:
+    result = called(*arguments, input=b"")
+    assert result.exit_code == 2
+    assert "Usage: " in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_help_and_version() -> None:
+    for arguments in (("-h",), ("--help",), ("validate", "-h"), ("run", "--help"), ("--version",)):
+        assert called(*arguments).exit_code == 0
+
+
+def test_what_an_input_says_is_never_obeyed_by_a_terminal(here: Path) -> None:
+    message = json.loads(VALID.read_text("utf-8"))
+    message["\x1b[2J"] = "\ud800"
+    (here / "x.json").write_text(json.dumps(message))
+    for form in ("text", "json"):
+        result = process("validate", "x.json", "--format", form, cwd=here)
+        assert result.returncode == 1
+        assert b"\x1b" not in result.stdout + result.stderr
+        result.stdout.decode("utf-8")
+
+
+def test_a_name_that_is_not_utf_8(here: Path) -> None:
+    name = os.fsdecode(b"x\xff.json")
+    try:
+        Path(name).write_bytes(b'{"hello": 1}')
+    except OSError:
+        return  # this file system has no such names
+    result = process("validate", name, cwd=here)
+    assert result.returncode == 3
+    assert one_sentence(result.stderr.decode("utf-8")).startswith(r"x\udcff.json: ")
+
+
+def test_output_that_is_not_utf_8(here: Path) -> None:
+    (here / "x.json").write_text('{"protocol":"va-agent-protocol","type":"é→"}', encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    result = process("validate", "x.json", cwd=here, env=environment)
+    assert result.returncode == 1
+    assert rb"/type is '" + "é".encode("latin-1") + rb"\u2192', which names no kind" in result.stdout
+
+
+def test_a_reader_that_goes_away_changes_no_verdict(here: Path) -> None:
+    broken = VALID.read_text("utf-8").replace('"taskId"', '"task"').replace("\n", "") + "\n"
+    (here / "many.jsonl").write_text(broken * 1000)
+    for form in ("text", "json"):
+        command = [*COMMAND, "validate", "--stateless", "--format", form, "many.jsonl"]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here, stdin=subprocess.DEVNULL
+        ) as child:
+            assert child.stdout is not None
+            assert child.stderr is not None
+            child.stdout.read(10)
+            child.stdout.close()
+            said = child.stderr.read()
+            assert child.wait(60) == 1
+        assert said.startswith(b"many.jsonl: invalid (va-agent-protocol@0.1.0, 1000 messages, ")
+        assert len(said.splitlines()) == 1
+
+
+def test_nobody_who_reads_errors_is_no_error_either() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        result = subprocess.run(
+            [*COMMAND, "validate", "-"], input=VALID.read_bytes(), stdout=subprocess.PIPE, stderr=write,
+            check=False, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(write)
+    assert result.returncode == 0
+
+
+def test_interrupted() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "validate"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stderr is not None
+        time.sleep(1.0)  # it then waits for its input
+        child.send_signal(signal.SIGINT)
+        said = child.stderr.read().decode()
+        assert child.wait(30) == 130
+    assert one_sentence(said) == "interrupted"
+
+
+# ── errors of the kit ────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ConformanceError("the kit is broken"), 4, "the kit is broken"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (
+            ZeroDivisionError("by zero"),
+            4,
+            "an error in the kit, not in what it judges: ZeroDivisionError: by",
+        ),
+    ],
+)
+def test_an_error_is_one_sentence(
+    error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @cli.guarded
+    def command() -> int:
+        raise error
+
+    with pytest.raises(SystemExit) as caught:
+        command()
+    assert caught.value.code == code
+    assert one_sentence(capsys.readouterr().err).startswith(said)
+
+
+def test_a_usage_error_is_left_to_click() -> None:
+    @cli.guarded
+    def command() -> int:
+        raise click.UsageError("no")
+
+    with pytest.raises(click.UsageError):
+        command()
+
+
+def test_an_error_says_where_in_the_kit_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    @cli.guarded
+    def command() -> int:
+        return 1 // len("")
+
+    with pytest.raises(SystemExit):
+        command()
+    assert "(test_cli.py:" in one_sentence(capsys.readouterr().err)
+
+
+# ── run ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nothing",), "there is no pack 'nothing'; there is "),
+        (("awp", "--role", "robot"), "awp@0.1-draft.7 has no role 'robot'; it has world, agent"),
+        (("awp", "--role", "agent"), "there is no scenario yet that certifies the agent of awp@0.1-draft.7"),
+        (("awp", "-s", "nothing"), "no scenario is called 'nothing'; there is action-lockstep, "),
+        (("awp", "-s", "handshake", "-s", "typo"), "no scenario is called 'typo'"),
+        (("awp", "-r", "AWP-NONE-*"), "no scenario concerns a requirement 'AWP-NONE-*'"),
+        (("awp", "-s", "version", "-r", "AWP-ACT-*"), "no scenario is selected: "),
+        (("awp", "--target", "agent.py"), "'agent.py' is no target: it must begin with one of "),
+        (("awp", "--target", "stdio:"), "'stdio:' names no command"),
+        (
+            ("awp", "--target", "reference:typo"),
+            "the reference world has no fault 'typo'; it has no-reason, ",
+        ),
+        (("awp", "--config", "none.toml"), "none.toml cannot be read: No such file"),
+        (("awp", "--config", "empty.toml"), "empty.toml names no target, and neither does --target"),
+        (("awp", "--config", "broken.toml"), "broken.toml is not TOML: "),
+        (("awp", "--config", "wrong.toml"), 'wrong.toml: /ice: the member "ice" is not allowed here'),
+        (("awp", "--out", "empty.toml/report"), "the report cannot be written to empty.toml/report: "),
+    ],
+)
+def test_usage_of_run(arguments: tuple[str, ...], said: str, here: Path) -> None:
+    (here / "empty.toml").write_text("")
+    (here / "broken.toml").write_text("a = ")
+    (here / "wrong.toml").write_text("[ice]\n")
+    result = called("run", *arguments)
+    assert result.exit_code == 2, result.output
+    assert one_sentence(result.stderr).startswith(said)
+    assert not (here / "conformance-report").exists()
+
+
+def test_the_reference_is_not_tested_in_place_of_ones_own(here: Path) -> None:
+    """A `conformance.toml` without a target must not certify the reference under the vendor's name."""
+    (here / "conformance.toml").write_text('[implementation]\nname = "acme"\n')
+    result = called("run", "va-agent-protocol")
+    assert result.exit_code == 2
+    assert one_sentence(result.stderr) == "conformance.toml names no target, and neither does --target"
+
+
+def test_the_reference_is_called_the_reference(here: Path) -> None:
+    (here / "conformance.toml").write_text('[implementation]\nname = "acme"\n')
+    result = called("run", "va-agent-protocol", "--target", "reference", "-s", "happy-path")
+    assert result.exit_code == 0
+    assert "reference-agent 0.1.0, tested as agent" in result.stdout
+    (here / "own.toml").write_text(
+        (FIXTURES / "targets" / "agent.toml").read_text().replace("reference-agent", "acme")
+    )
+    result = called(
+        "run", "va-agent-protocol", "--config", "own.toml", "--target", "reference", "-s", "failure"
+    )
+    assert "reference-agent 0.1.0, tested as agent" in result.stdout
+
+
+def test_run_and_render(here: Path) -> None:
+    result = called("run", "va-agent-protocol", "-s", "happy-path", "--out", "out")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("[1/1] happy-path: passed (")
+    assert result.stdout.splitlines()[-1] == f"report: {Path('out') / 'report.json'}"
+    text = called("render", "out/report.json")
+    assert text.exit_code == 0
+    assert result.stdout == text.stdout + f"report: {Path('out') / 'report.json'}\n"
+    junit = called("render", "out/report.json", "--format", "junit")
+    assert junit.stdout.startswith("<?xml version='1.0' encoding='utf-8'?>\n<testsuites ")
+
+
+def test_what_cannot_be_rendered(here: Path) -> None:
+    result = called("render", "none.json")
+    assert result.exit_code == 3
+    assert one_sentence(result.stderr) == "none.json cannot be read: No such file or directory"
+    (here / "x.json").write_text('{"report": 1}')
+    result = called("render", "x.json")
+    assert result.exit_code == 3
+    assert one_sentence(result.stderr).startswith("x.json is no report of this kit: the file: ")
+
+
+def test_a_run_on_a_terminal_shows_a_bar(here: Path) -> None:
+    master, slave = os.openpty()
+    command = [*COMMAND, "run", "va-agent-protocol", "-s", "happy-path"]
+    try:
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, cwd=here
+        ) as child:
+            assert child.stdout is not None
+            out = child.stdout.read()
+            assert child.wait(60) == 0
+        drawn = os.read(master, 65536)
+    finally:
+        os.close(master)
+        os.close(slave)
+    assert b"happy-path" in drawn
+    assert b"1/1" in drawn
+    assert b"[1/1]" not in drawn
+    assert b"claim: incomplete" in out
+
+
+def test_a_reader_of_the_report_that_goes_away_changes_no_verdict(here: Path) -> None:
+    command = [*COMMAND, "run", "va-agent-protocol", "--target", "reference:banner", "-s", "happy-path"]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()
+        said = child.stderr.read()
+        assert child.wait(60) == 1
+    assert len(said.splitlines()) == 1
+    assert json.loads((here / "conformance-report" / "report.json").read_text())["complete"] is True

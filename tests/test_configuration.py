@@ -1,0 +1,94 @@
+"""`conformance.toml`: what is read, and what is said of every mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance import configuration, packs
+from conformance.errors import BadConfiguration
+from conformance.packs import Pack
+
+VA = packs.find("va-agent-protocol")
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "conformance.toml"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def test_a_statement(tmp_path: Path) -> None:
+    text = (
+        'target = "stdio:agent"\r\n[implementation]\r\nname = "a"\r\nversion = "1"\r\n'
+        "[ics]\r\nfailure = true\r\n[ics.tasks.runs]\r\nn = [1, 2.5, -3]\r\n"
+    )
+    made = configuration.read(written(tmp_path, text))
+    assert made.target == "stdio:agent"
+    assert made.implementation == {"name": "a", "version": "1"}
+    assert made.ics == {"failure": True, "tasks": {"runs": {"n": [1, 2.5, -3]}}}
+
+
+def test_an_empty_file_states_nothing(tmp_path: Path) -> None:
+    assert configuration.read(written(tmp_path, "")) == configuration.Configuration()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("target = ", "is not TOML: Invalid value"),
+        ("a = 1\na = 2\n", "is not TOML: "),
+        ("target = 1\n", "/target: "),
+        ('target = ""\n', "/target: "),
+        ("targets = 1\n", '/targets: the member "targets" is not allowed here'),
+        ("implementation = 1\n", "/implementation: "),
+        ("[implementation]\nname = 1\n", "/implementation/name: "),
+        ("[implementation]\ncolour = 'red'\n", "/implementation/colour: "),
+        ("ics = []\n", "/ics: "),
+        ("[ics]\nday = 2026-04-01\n", "/ics/day is 2026-04-01, which JSON cannot say; quote it"),
+        ("[ics]\nat = 12:30:45\n", "/ics/at is 12:30:45, which JSON cannot say; quote it"),
+        ("[ics]\nat = [1, [{a = 2026-04-01T00:00:00Z}]]\n", "/ics/at/1/0/a is 2026-04-01 00:00:00"),
+        ("[ics]\nn = inf\n", "/ics/n is inf, which JSON cannot say"),
+        ("[ics]\nn = nan\n", "/ics/n is nan, which JSON cannot say"),
+        ("[ics]\nn = " + "9" * 5000 + "\n", "is not TOML: "),
+        ("[ics]\nn = " + "[" * 5000 + "\n", "is not TOML: "),
+    ],
+)
+def test_a_mistake(text: str, said: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(BadConfiguration) as caught:
+        configuration.read(path)
+    assert str(caught.value).startswith(str(path))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(BadConfiguration, match="cannot be read: No such file"):
+        configuration.read(tmp_path / "none.toml")
+    with pytest.raises(BadConfiguration, match="cannot be read: Is a directory"):
+        configuration.read(tmp_path)
+    path = tmp_path / "latin.toml"
+    path.write_bytes(b"target = '\xff'\n")
+    with pytest.raises(BadConfiguration, match="is not TOML: "):
+        configuration.read(path)
+
+
+def test_facts_are_laid_upon_the_defaults_of_the_pack() -> None:
+    facts = configuration.facts(VA, {"failure": True, "tasks": {"succeeds": {"objective": "mine"}}})
+    assert facts == {
+        "failure": True,
+        "tasks": {"succeeds": {"objective": "mine", "acceptanceCriteria": ["exit 0"]}},
+    }
+
+
+def test_a_fact_without_a_default_is_not_stated() -> None:
+    assert set(configuration.facts(VA, {})) == {"tasks"}
+    assert set(configuration.facts(VA, {})["tasks"]) == {"succeeds"}
+
+
+def test_a_pack_need_not_know_any_facts() -> None:
+    pack = Pack(VA.folder)
+    del pack.meta["ics"]
+    assert configuration.facts(pack, {"a": 1}) == {"a": 1}

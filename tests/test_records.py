@@ -1,0 +1,223 @@
+"""Any input that a person may hold, as events."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from judging import AWP, TRACES, VA, against, lines
+
+from conformance import records
+from conformance.errors import InputUnreadable, UnknownProtocol
+from conformance.events import Closed, Malformed, Opened, Received
+from conformance.monitor import Monitor
+
+PROGRESS = {
+    "protocol": "va-agent-protocol",
+    "version": "0.1.0",
+    "type": "progress",
+    "timestamp": "2026-04-01T00:00:00Z",
+    "correlationId": "c-1",
+    "payload": {"taskId": "T-1"},
+}
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"origin_ns": 1}}
+
+
+def opened(data: bytes | str, **options: Any) -> list[Any]:
+    record = records.open_record(data.encode() if isinstance(data, str) else data, "input", **options)
+    return list(record.events)
+
+
+def texts(data: bytes | str) -> list[str]:
+    return [event.text for event in opened(data, pack=VA) if isinstance(event, Received)]
+
+
+# --- One message, several, or a document -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ('{"a":1}', ['{"a":1}']),
+        ('{"a":1}\n', ['{"a":1}']),
+        ('{"a":1}\n{"b":2}\n', ['{"a":1}', '{"b":2}']),
+        ('{"a":1}\n\n{"b":2}', ['{"a":1}', '{"b":2}']),
+        ('{\n  "a": 1\n}\n', ['{\n  "a": 1\n}\n']),
+        ('[{"a":1},{"b":2}]', ['{"a":1}', '{"b":2}']),
+        ('[\n {"a":1},\n  {"b":[2]}\n]\n', ['{"a":1}', '{"b":[2]}']),
+        ("[[1], 2, [[]]]", ["[1]", "2", "[[]]"]),
+        ("[]", ["[]"]),
+        ("5", ["5"]),
+    ],
+)
+def test_what_an_input_holds(data: str, expected: list[str]) -> None:
+    assert texts(data) == expected
+
+
+def test_messages_without_a_record_have_no_speaker_and_an_end() -> None:
+    first, second, end = opened(lines(PROGRESS, PROGRESS))
+    assert (first.seq, first.party, first.line, first.time) == (1, "", 1, None)
+    assert (second.seq, second.line) == (2, 2)
+    assert end == Closed(3)
+
+
+def test_messages_of_an_array_stand_where_they_stand() -> None:
+    events = opened('[\n {"a":1}, {"b":2},\n\n   {"c":\n3}]', pack=VA)
+    assert [(event.line, event.column) for event in events[:-1]] == [(2, 2), (2, 11), (4, 4)]
+    bad = opened('  [{"a":1}, {"b":1,"b":2}]', pack=VA)
+    (finding,) = (one for one in against(Monitor(VA).feed(bad[1])) if one.requirement == "WIRE-KEYS")
+    assert (finding.line, finding.column) == (1, 20)
+
+
+def test_a_large_array_takes_no_longer_than_its_lines() -> None:
+    began = time.perf_counter()
+    events = opened(json.dumps([PROGRESS] * 20_000))
+    assert len(events) == 20_001
+    assert time.perf_counter() - began < 20
+
+
+def test_a_broken_line_among_lines_is_one_event() -> None:
+    first, second, third, _ = opened('{"a":1}\n{"b":\n{"c":3}\n', pack=VA)
+    assert isinstance(first, Received)
+    assert isinstance(second, Malformed)
+    assert (second.line, third.line) == (2, 3)
+
+
+def test_a_broken_first_line_does_not_make_the_rest_one_text() -> None:
+    first, second, _ = opened('{"a":\n{"b":2}\n', pack=VA)
+    assert isinstance(first, Malformed)
+    assert second.value == {"b": 2}
+
+
+# --- Which protocol --------------------------------------------------------------------------------
+
+KNOWN = [
+    (PROGRESS, VA),
+    (PING, AWP),
+    ({"id": "T", "objective": "o", "acceptanceCriteria": []}, VA),
+    ({"taskId": "T", "status": "completed"}, VA),
+    ({"from": "agent", "step": "ping", "msg": PING}, AWP),
+]
+
+
+@pytest.mark.parametrize(("value", "pack"), KNOWN, ids=lambda one: str(one)[:40])
+def test_a_message_tells_its_protocol(value: Any, pack: Any) -> None:
+    assert records.open_record(lines(value).encode(), "input").pack is pack
+    assert records.open_record(lines({"x": 1}, "log line", value).encode(), "input").pack is pack
+    assert records.recognise([value], "input") is pack
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'{"a":1}\n{"b":2}', r'it begins with \{"a": 1\}'),
+        (b"hello\n", "it holds no JSON message"),
+        (b"5\n", "it begins with 5"),
+        (b"", "it holds no JSON message"),
+        (b'{"from":"agent","msg":5}', 'it begins with {"from": "agent"'),
+        (b'{"marker":"x"}', 'it begins with {"marker": "x"}'),
+    ],
+)
+def test_what_nobody_recognises_is_said_to_be_so(data: bytes, said: str) -> None:
+    with pytest.raises(
+        UnknownProtocol, match=f"input: no known protocol .*{said}.*; name one of awp, .*va-agent"
+    ):
+        records.open_record(data, "input")
+
+
+def test_a_protocol_that_is_named_is_taken_at_its_word() -> None:
+    assert records.open_record(b'{"a":1}', "input", VA).pack is VA
+
+
+def test_texts_of_no_protocol_are_events_too() -> None:
+    first, second, _ = records.open_texts(b'{"a":1}\nhello\n')
+    assert isinstance(first, Received)
+    assert isinstance(second, Malformed)
+
+
+# --- Transcripts -----------------------------------------------------------------------------------
+
+HEADER = {"transcript": 1, "protocol": "va-agent-protocol", "revision": "0.1.0"}
+OPENED = {"seq": 1, "event": "opened"}
+
+
+def test_a_transcript_is_read_by_its_header() -> None:
+    record = records.open_record(lines(HEADER, OPENED).encode(), "input")
+    assert record.pack is VA
+    assert next(record.events) == Opened(1)
+
+
+def test_a_transcript_may_be_judged_as_another_protocol() -> None:
+    assert records.open_record(lines(HEADER, OPENED).encode(), "input", AWP).pack is AWP
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ({"transcript": 2}, "is written in format 2; this kit reads 1"),
+        ({"transcript": 1}, "header names no known pack"),
+        ({"transcript": 1, "protocol": "awp", "revision": "9"}, "header names no known pack: .*'awp@9'"),
+    ],
+    ids=str,
+)
+def test_a_header_that_names_no_pack_cannot_be_read(header: Any, said: str) -> None:
+    with pytest.raises(InputUnreadable, match=said):
+        records.open_record(lines(header, OPENED).encode(), "input")
+
+
+def test_a_line_before_the_header_cannot_be_read() -> None:
+    with pytest.raises(InputUnreadable, match="input:1: "):
+        opened("a log line\n" + lines(HEADER, OPENED))
+
+
+# --- Traces in the protocol's own format -----------------------------------------------------------
+
+
+def test_a_trace_is_read_as_what_was_said() -> None:
+    trace = lines(
+        {"marker": "start"},
+        {"from": "agent", "step": "ping", "msg": PING},
+        {"from": "world", "step": "lost", "msg": PING, "delivered": False},
+        {"from": "world", "step": "ping", "delivered": True, "msg": PING},
+    )
+    first, second, end = opened(trace)
+    assert (first.party, first.value, first.seq, first.line) == ("agent", PING, 2, 2)
+    assert (second.party, second.seq, second.line) == ("world", 4, 4)
+    assert trace.splitlines()[3][second.column - 1 :].startswith('{"jsonrpc"')
+    assert end == Closed(5, final=False)
+
+
+def test_a_trace_line_without_a_speaker_is_of_nobody_known() -> None:
+    _, second, _ = opened(lines({"from": "agent", "msg": PING}, {"msg": PING}))
+    assert second.party == ""
+
+
+def test_what_is_no_line_of_a_trace_is_told_where_it_stands() -> None:
+    _, broken, after, _ = opened(
+        lines({"from": "agent", "msg": PING}, "boom", {"from": "world", "msg": PING})
+    )
+    assert isinstance(broken, Malformed)
+    assert (broken.line, after.line) == (2, 3)
+
+
+def test_the_exact_text_of_a_message_in_a_trace_is_kept() -> None:
+    text = '{"from":"world","msg":{"jsonrpc":"2.0","method":"x","params":{"n":9007199254740993.0,"n":1e2}}}\n'
+    event = opened(text)[0]
+    assert event.text == '{"jsonrpc":"2.0","method":"x","params":{"n":9007199254740993.0,"n":1e2}}'
+    assert [fault.code for fault in event.faults] == ["WIRE-KEYS"]
+
+
+@pytest.mark.parametrize("path", TRACES, ids=lambda path: path.stem)
+def test_every_line_of_a_trace_is_read(path: Any) -> None:
+    """Each message event is the message of its line, by another reader of JSON."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    events = [event for event in opened(path.read_bytes()) if isinstance(event, Received)]
+    for event in events:
+        row = rows[event.line - 1]
+        message = row["msg"] if "msg" in row else row.get("message")
+        if message is not None:
+            assert json.loads(event.text) == message
+    if "from" in rows[0]:
+        assert len(events) == sum("msg" in row and row.get("delivered") is not False for row in rows)
