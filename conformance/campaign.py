@@ -10,7 +10,7 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +109,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         evidence = evaluation.judge(path, plan.pack, plan.role)
     # A transcript has a line for its header, then one for each event.
     evidence.findings += [
-        replace(one, line=one.seq + 1, column=1) if one.seq and on_record else one for one in result.findings
+        one._replace(line=one.seq + 1, column=1) if one.seq and on_record else one for one in result.findings
     ]
     return evaluation.Run(
         name=result.scenario.name,

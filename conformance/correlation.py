@@ -7,8 +7,7 @@ connection, from the other side, with the same id (1 and "1" are different ids).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.events import JSON, Spoken
@@ -16,8 +15,7 @@ from conformance.packs import Kind, Pack, pointer_value, simply_fits
 from conformance.wording import type_name
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """An event that carries a message, with what its protocol makes of it.
 
     `kind` is None where no kind fits; `problem` then says why, in words for a person. `name` is the

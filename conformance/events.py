@@ -7,15 +7,13 @@ connection within the session; numbers run over the whole session.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, Decimal (where a float would round), str, list or dict."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """Something wrong with a text as JSON, whatever the protocol.
 
     `code` is one of the kit's own ids (`WIRE-KEYS`, …); `offset` counts characters of the text, or
@@ -32,8 +30,7 @@ class Fault:
     pointer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """A connection exists."""
 
     seq: int
@@ -42,8 +39,7 @@ class Opened:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """The kit, playing `party`, sent one message."""
 
     seq: int
@@ -57,8 +53,7 @@ class Sent:
     column: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """`party` sent one message; `line` and `column` are where its text begins in its input."""
 
     seq: int
@@ -72,8 +67,7 @@ class Received:
     column: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """`party` sent bytes that are no message."""
 
     seq: int
@@ -91,8 +85,7 @@ class Malformed:
         return (self.fault,)
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(NamedTuple):
     """A connection ended. `by` is the party that ended it, `clean` whether it did so as it should."""
 
     seq: int
@@ -101,7 +94,7 @@ class Closed:
     by: str = ""
     clean: bool = True
     detail: str = ""
-    final: bool = field(default=True)
+    final: bool = True
     """False where the record merely stops (an interrupted run): silence then proves nothing."""
 
 

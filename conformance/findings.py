@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Level(str, Enum):
@@ -36,8 +36,7 @@ class Verdict(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """One normative statement of a pack, and how it is judged."""
 
     id: str
@@ -57,8 +56,7 @@ class Requirement:
         return self.role in (role, "both")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One observation for or against one requirement.
 
     `party` is whose doing it was; `seq` the event's number; `pointer` a JSON Pointer into the
@@ -96,8 +94,7 @@ def fold(verdicts: Iterable[Verdict], start: Verdict = Verdict.UNTESTED) -> Verd
     return max(verdicts, default=start)
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenConstraint:
+class BrokenConstraint(NamedTuple):
     """One constraint of a schema that a value breaks.
 
     `location` is the absolute place of the constraint (`file.schema.json#/$defs/name/maximum`),

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from conformance.events import JSON, Fault
 from conformance.jsontext import BOM, LIMITS, Limits, decode, parse
@@ -27,8 +26,7 @@ _JSON_LIKE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One message, or what came in place of one.
 
     `data` is what came, without the newline at its end; `text` what was judged: decoded, without a
@@ -136,7 +134,7 @@ class LineStream:
         if skipped or (self._held is None and not raw.strip(b" \t\r")):
             return
         reading = read_message(raw.rstrip(b"\r"), line, self._limits)
-        reading = reading if reading.data is raw else replace(reading, data=raw)
+        reading = reading if reading.data is raw else reading._replace(data=raw)
         if self._held is None:
             yield from self._begin(reading, cut)
         # A message begins at the margin. Indented, it may be a part of what is held.
@@ -183,7 +181,7 @@ class LineStream:
         at = len(before)
         message = "a carriage return before the newline; reported for the first such line only"
         fault = Fault("WIRE-LINE", message, at, *line_column(before, at), fatal=False)
-        return replace(reading, faults=(*reading.faults, fault))
+        return reading._replace(faults=(*reading.faults, fault))
 
 
 class _Held:

@@ -49,8 +49,7 @@ class Limits:
 LIMITS: Final = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What a text says, and what is wrong with it in the order of the text."""
 
     value: JSON

@@ -12,7 +12,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -67,7 +66,7 @@ class Ledger:
     def enter(self, result: Result) -> None:
         """Put a result on record, whole or not at all."""
         row = {name: getattr(result, name) for name in _PLAIN}
-        row["findings"] = [asdict(finding) for finding in result.findings]
+        row["findings"] = [finding._asdict() for finding in result.findings]
         row["title"], row["covers"] = result.scenario.title, list(result.scenario.requirements)
         path = self._path(result.scenario.name)
         draft = path.with_suffix(".part")

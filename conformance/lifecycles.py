@@ -7,14 +7,12 @@ fault is one finding and not a cascade.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.errors import BadPack
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(NamedTuple):
     """One edge. `reasons` are those it permits; None where it lists none.
 
     `wire` is `error` where an error response takes the edge, and so no report of a state may.
@@ -27,8 +25,7 @@ class Transition:
     wire: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Lifecycle:
+class Lifecycle(NamedTuple):
     """The table of one kind of entity. `classes` gives each state its class, `terminal` among them."""
 
     name: str
@@ -79,8 +76,7 @@ def read(table: Mapping[str, Any]) -> Lifecycle:
     return Lifecycle(table["name"], table["initial"], classes, edges, frozenset(table.get("repeat", ())))
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """What one message did to one entity.
 
     `before` is None for an entity that no earlier message created; `edge` is None where the table

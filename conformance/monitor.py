@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from conformance import jsontext, protocols
@@ -131,7 +130,7 @@ class Monitor:
         part = jsontext.resolve(value, at)
         part = {} if part is jsontext.MISSING else part
         for error in self._schemas.errors(location, part):
-            yield replace(error, pointer=at + error.pointer)
+            yield error._replace(pointer=at + error.pointer)
 
 
 _STATELESS = {"json-text", "integer-bounds", "requires", "reason-required", "direction"}
@@ -187,7 +186,7 @@ def _about(message: Message, requirement: str, text: str) -> Finding:
 
 def _from_error(message: Message, requirement: str, error: BrokenConstraint) -> Finding:
     finding = _about(message, requirement, error.message)
-    return replace(finding, pointer=error.pointer, expected=error.expected, actual=error.actual)
+    return finding._replace(pointer=error.pointer, expected=error.expected, actual=error.actual)
 
 
 def _placed(finding: Finding, event: Event) -> Finding:
@@ -199,7 +198,7 @@ def _placed(finding: Finding, event: Event) -> Finding:
         place = jsontext.locate(event.text, finding.pointer)
         line, column = (place.line, place.column) if place else (1, 1)
     line, column = placed(event, line, column)
-    return replace(finding, line=line, column=column)
+    return finding._replace(line=line, column=column)
 
 
 def placed(event: Sent | Received | Malformed, line: int, column: int) -> tuple[int, int]:

@@ -10,10 +10,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import jsontext, lifecycles
 from conformance.errors import BadPack, NoSuchKind, NoSuchPack
@@ -28,8 +27,7 @@ def data_root() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parents[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """One sort of message: who sends it, how to know it, which definition judges it.
 
     `when` is `{"pointer", "equals"}`, `{"method", "part"}` (JSON-RPC) or `{"schema": …}`; `at` is the
@@ -45,8 +43,7 @@ class Kind:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Erratum:
+class Erratum(NamedTuple):
     """A repair of a published schema that contradicts its own protocol, with the message that shows it."""
 
     id: str

@@ -7,8 +7,7 @@ members that its pack names (`trace`), and everything else is messages.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import jsontext, transcript
 from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
@@ -19,8 +18,7 @@ from conformance.tokens import Scanner
 from conformance.wording import shown
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """An input that was recognised: its pack, and its events in order."""
 
     pack: Pack
@@ -62,8 +60,7 @@ def _named(header: dict[str, JSON], where: str) -> Pack:
         raise InputUnreadable(f"{where}: the transcript's header names no known pack: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(NamedTuple):
     """One text of the input, and the column in which it begins."""
 
     reading: Reading

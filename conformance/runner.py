@@ -180,8 +180,7 @@ class Session:
     @property
     def stderr_name(self) -> str:
         """Where the implementation's standard error went, in the report's folder; empty without any."""
-        path = self._stderr_path
-        return f"stderr/{path.name}" if path.is_file() and path.stat().st_size else ""
+        return f"stderr/{self._stderr_path.name}" if self._stderr_path.is_file() else ""
 
     @property
     def _stderr_path(self) -> Path:
@@ -339,6 +338,8 @@ class Session:
                 await self._transport.shutdown()
         finally:
             self._file.close()
+            if self._stderr_path.is_file() and not self._stderr_path.stat().st_size:
+                self._stderr_path.unlink()
 
 
 @dataclass(slots=True)

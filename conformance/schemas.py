@@ -11,10 +11,9 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from conformance import jsontext
@@ -31,8 +30,7 @@ EXPLAINED = 50
 """At most this many errors of one message are explained."""
 
 
-@dataclass(frozen=True, slots=True)
-class SenderForm:
+class SenderForm(NamedTuple):
     """How a dialect of a pack says what senders alone must heed.
 
     `closed` names the keyword that forbids unknown members to senders, `extension` the pattern of
@@ -132,6 +130,8 @@ class Schemas:
         self.documents = {name: _of_dialect(document, dialect, name) for name, document in documents.items()}
         self._uris = {name: canonical_uri(document, name) for name, document in documents.items()}
         self._names = {uri: name for name, uri in self._uris.items()}
+        self._located: dict[str, dict[int, str]] = {}
+        self._marked: dict[frozenset[str], dict[int, str]] = {}
         self._validators: dict[str, Any] = {}
         self._targets: dict[tuple[str, str], tuple[str, Any]] = {}
 
@@ -202,11 +202,17 @@ class Schemas:
         ]
         return jsonschema_rs.Registry(resources)
 
-    @cached_property
-    def _locations(self) -> dict[int, str]:
-        return {
-            id(node): f"{name}#{where}" for name, doc in self.documents.items() for where, node in walk(doc)
-        }
+    def _locations(self, name: str) -> dict[int, str]:
+        """The location of each object of one document, by the object's identity."""
+        if name not in self._located:
+            self._located[name] = {id(node): f"{name}#{where}" for where, node in walk(self.documents[name])}
+        return self._located[name]
+
+    def _marks(self, wanted: frozenset[str]) -> dict[int, str]:
+        """The wanted locations by the identity of the definitions that stand there."""
+        if wanted not in self._marked:
+            self._marked[wanted] = {id(self._resolve(location)[1]): location for location in wanted}
+        return self._marked[wanted]
 
     def holds(self, location: str) -> bool:
         """Whether there is something at the location."""
@@ -216,7 +222,8 @@ class Schemas:
 
     def location_of(self, schema: Any) -> str:
         """Where a (sub)schema object of this registry stands; empty for a foreign one."""
-        return self._locations.get(id(schema), "")
+        found = (self._locations(name).get(id(schema)) for name in self.documents)
+        return next(filter(None, found), "")
 
     @cached_property
     def _explainer(self) -> Any:
@@ -231,6 +238,7 @@ class Schemas:
         when its condition says so, branches of `oneOf` and `anyOf` when they accept the value's part
         or reach a wanted definition at all. Free-form parts of a message are never reached.
         """
+        marks = self._marks(wanted)
         pending = [(self._resolve(location), value, "")]
         done: set[tuple[int, str]] = set()
         while pending:
@@ -238,8 +246,8 @@ class Schemas:
             if not isinstance(schema, dict) or (id(schema), pointer) in done:
                 continue
             done.add((id(schema), pointer))
-            here = self.location_of(schema)
-            if here in wanted:
+            here = marks.get(id(schema))
+            if here is not None:
                 yield here, pointer, part
             inward = [
                 (target, inner, pointer if step is None else pointer + jsontext.pointer([step]))
@@ -263,7 +271,7 @@ class Schemas:
             for branch in schema.get(keyword, ()):
                 yield (name, branch), value, None
         if "if" in schema:
-            branch = "then" if self._holds(schema["if"], value) else "else"
+            branch = "then" if self._holds(name, schema["if"], value) else "else"
             yield (name, schema.get(branch, True)), value, None
         if isinstance(value, dict):
             yield from self._members(name, schema, value)
@@ -284,8 +292,10 @@ class Schemas:
             for sub in governing or [schema.get("additionalProperties", True)]:
                 yield (name, sub), member, key
 
-    def _holds(self, condition: Any, value: JSON) -> bool:
-        return condition if isinstance(condition, bool) else self.is_valid(self.location_of(condition), value)
+    def _holds(self, name: str, condition: Any, value: JSON) -> bool:
+        if isinstance(condition, bool):
+            return condition
+        return self.is_valid(self._locations(name)[id(condition)], value)
 
     def _target(self, name: str, reference: str) -> tuple[str, Any]:
         key = name, reference

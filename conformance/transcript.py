@@ -14,7 +14,6 @@ import hmac
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import IO, Any
 
 from conformance import jsontext
@@ -145,7 +144,7 @@ class Writer:
         if (again.data, again.fatal) == (event.data, event.fault):
             return body
         # The bytes alone do not show it: they are a part of what came, or broke a rule of the cable.
-        return f'{body}, "fault": {json.dumps(asdict(event.fault))}'
+        return f'{body}, "fault": {json.dumps(event.fault._asdict())}'
 
     def _body(self, event: Sent | Received) -> str:
         text = self._redaction.text(event.text)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import __version__, packs, records
 from conformance.errors import CannotJudge, InputUnreadable, UnknownProtocol
@@ -20,8 +20,7 @@ from conformance.wording import plural, printable
 Write = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How to judge: see `conformance validate --help`."""
 
     protocol: str = ""

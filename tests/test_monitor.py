@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -50,7 +49,7 @@ def events_of(path: Path) -> tuple[Event, ...]:
 def rewritten(event: Spoken, text: str) -> Spoken:
     reading = read_message(text.encode())
     assert reading.fatal is None, text
-    return replace(event, text=text, value=reading.value, faults=reading.faults)
+    return event._replace(text=text, value=reading.value, faults=reading.faults)
 
 
 def with_one(events: tuple[Event, ...], place: int, text: str | None) -> list[Event]:

@@ -288,7 +288,7 @@ def test_a_requirement_in_one_scenario() -> None:
 
 
 def test_everything_else_in_one_scenario() -> None:
-    one = run(bad("VA-LIF-001"), replace(bad("X-A-1"), line=0), good("X-A-2"))
+    one = run(bad("VA-LIF-001"), bad("X-A-1")._replace(line=0), good("X-A-2"))
     pack = small(must("VA-LIF-001"), must("X-A-1"), must("X-A-2"))
     verdict, reason, told = verdicts.elsewhere(one, pack)
     assert (verdict, reason) == ("fail", "X-A-1 (MUST): It is so.")
@@ -306,7 +306,7 @@ NASTY = "\x1b[31m\x00\x07\u202e\ud800\uffff]]>&<\"'\r\n\u2028 end"
 def nasty() -> dict[str, Any]:
     finding = bad("X-A-1", pointer=f"/{NASTY}", expected=(NASTY, Decimal("1e400")), actual={"a": NASTY})
     return report(
-        run(replace(finding, message=NASTY)),
+        run(finding._replace(message=NASTY)),
         run(status="error", reason=NASTY, name="two", transcript="", line=9),
         pack=small(must("X-A-1", summary=f"It {NASTY}."), must("X-A-2", reference="")),
         complete=False,
@@ -317,7 +317,7 @@ def test_text() -> None:
     value = report(
         run(
             bad("X-A-1", pointer="/type", expected=("a", 1), actual=None),
-            *[replace(bad("X-A-1"), line=0)] * 20,
+            *[bad("X-A-1")._replace(line=0)] * 20,
             bad("X-A-2", level=Level.SHOULD),
             good("X-A-4"),
         ),
@@ -349,10 +349,10 @@ def test_text() -> None:
 
 
 def test_text_says_once_why_requirements_are_open() -> None:
-    stalled = replace(bad("X-A-1", inconclusive=True), message="because")
+    stalled = bad("X-A-1", inconclusive=True)._replace(message="because")
     value = report(
         run(
-            stalled, replace(bad("X-A-5", inconclusive=True), message="unclear"), status="inconclusive",
+            stalled, bad("X-A-5", inconclusive=True)._replace(message="unclear"), status="inconclusive",
             requirements=("X-A-1", "X-A-2"),
         ),
         run(status="failed", name="two", requirements=("X-A-2", "X-A-3")),

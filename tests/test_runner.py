@@ -229,28 +229,29 @@ def test_interrupted(tmp_path: Path, signals: list[signal.Signals]) -> None:
 
 def test_interrupted_while_it_closes(tmp_path: Path) -> None:
     """The process ignores that its input ended, so the kit is waiting for it when it is interrupted."""
+    (tmp_path / "stays.py").write_text(
+        'import pathlib, sys, time\nprint(\'{"type": "completed"}\', flush=True)\n'
+        "sys.stdin.read()\npathlib.Path('ended').touch()\ntime.sleep(60)\n"
+    )
     mark = f"mark-{secrets.token_hex(6)}"
-    command = [
-        *COMMAND,
-        "run",
-        VA,
-        "--target",
-        f"{peer('ignores_end_of_input')} {mark}",
-        "--config",
-        str(ICS),
-    ]
+    target = f"stdio:{sys.executable} stays.py {mark}"
+    command = [*COMMAND, "run", VA, "--target", target, "--out", "report", "-s", "happy-path"]
     with subprocess.Popen(
-        [*command, "--out", "report", "-s", "cancel", "--patience", "0.1"],
+        command,
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as child:
-        time.sleep(1.7)  # 1 s of the step, and then 0.2 s for it to end
+        until = time.monotonic() + 30
+        while not (tmp_path / "ended").exists():
+            assert time.monotonic() < until
+            time.sleep(0.02)
         child.send_signal(signal.SIGINT)
         text, said = child.communicate(timeout=30)
-    assert child.returncode in (130, 3)
+    assert child.returncode == 130
+    assert "scenario happy-path: interrupted: " in text
     assert "Traceback" not in text + said
     assert processes(mark) == []
     assert_sound(tmp_path / "report")
@@ -286,7 +287,8 @@ def test_a_folder_that_holds_no_report_is_not_cleared(tmp_path: Path) -> None:
 
 def test_a_secret_gets_nowhere(tmp_path: Path) -> None:
     token = f"t0p-{secrets.token_hex(12)}"
-    target = peer("tells_a_secret", token)
+    (tmp_path / "token").write_text(token)
+    target = peer("tells_a_secret", str(tmp_path / "token"))
     done = conformance_run(tmp_path, "awp", target, "--patience", "0.05", "-s", "handshake", "-s", "observer")
     assert done.code in (1, 3)
     written = [path for path in (tmp_path / "report").rglob("*") if path.is_file()]
@@ -368,7 +370,7 @@ def test_what_comes_too_late_comes_too_late(tmp_path: Path) -> None:
 
 
 def test_a_second_connection_that_is_refused_is_no_reason_to_stop(tmp_path: Path) -> None:
-    text = "- connect: second\n- expect: completed\n"
+    text = "- wait: 300 ms\n- connect: second\n- expect: completed\n"
     result = run_one(plan(tmp_path, peer("one_connection_only", scheme="launch"), 0.5), scenario(text))
     assert result.status == "inconclusive"
     assert "connection refused" in result.reason
@@ -402,7 +404,7 @@ def test_an_error_of_the_kit_is_one(tmp_path: Path) -> None:
     assert "a schema cannot be used" in result.reason
 
     broken = Plan(Pack(PACK.folder), "agent", peer("echo"), {}, tmp_path)
-    broken.pack.meta["templates"] = {"dispatch": 5}
+    broken.pack.meta["templates"] = 5
     result = run_one(broken, scenario(DISPATCH))
     assert result.status == "error"
     assert result.reason.startswith("the kit failed: ")

@@ -6,7 +6,6 @@ import base64
 import io
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,12 +39,13 @@ def read_again(text: str) -> list[Event]:
 
 def anywhere(event: Event) -> Event:
     """The event without its place in its input, which a record has of its own."""
-    return event if isinstance(event, (Opened, Closed)) else replace(event, line=1, column=1)
+    return event if isinstance(event, (Opened, Closed)) else event._replace(line=1, column=1)
 
 
 def same_again(events: list[Event]) -> None:
     text = written(events)
     assert text.count("\n") == len(events) + 1
+    assert [type(event) for event in read_again(text)] == [type(event) for event in events]
     assert [anywhere(event) for event in read_again(text)] == [anywhere(event) for event in events]
 
 
@@ -203,7 +203,7 @@ def test_what_the_bytes_do_show_is_found_in_them_again() -> None:
 
 
 def findings(events: Iterable[Event]) -> list[Any]:
-    return [replace(finding, line=0, column=0) for finding in judged(events, VA)]
+    return [finding._replace(line=0, column=0) for finding in judged(events, VA)]
 
 
 @pytest.mark.parametrize(

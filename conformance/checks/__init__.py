@@ -8,8 +8,7 @@ no clock, no socket and no protocol.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from conformance.correlation import Message
 from conformance.events import JSON, Event
@@ -19,8 +18,7 @@ from conformance.packs import Pack
 from conformance.wording import type_name
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """What a message said of one entity's state.
 
     A `report` repeats a state that an earlier message reached, and moves nothing. `reason_at` is the
@@ -37,8 +35,7 @@ class Moved:
     """The states from which alone this kind of message moves anything; empty where the table decides."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """One event, the message it carries if any, and what that did to the lifecycles.
 
     `lost` are the entities of which nobody knows any longer where they stand, since something that may

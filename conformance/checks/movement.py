@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from conformance.checks import Moved, Observation, failed, passed, register
@@ -208,4 +207,4 @@ class Ends:
             states = " or ".join(sorted(self._states))
             said = f"the stream ended, and {entity} was still {states}: no message ever ended it"
             finding = failed(self._requirement, message, said)
-            yield replace(finding, line=message.event.line, column=message.event.column)
+            yield finding._replace(line=message.event.line, column=message.event.column)
