@@ -24,12 +24,15 @@ def execute(campaign: Campaign) -> int:
     """Run every scenario, write the report, print it as text; the exit code says what came out."""
     campaign.clear()
     campaign.write(complete=False)
-    with _terminable():
-        stopped = _carry_out(campaign)
-        value = campaign.write(complete=not stopped and len(campaign.runs) == len(campaign.scenarios))
+    before = signal.signal(signal.SIGTERM, _terminate)
+    stopped = _carry_out(campaign)
+    value = campaign.write(complete=not stopped and len(campaign.runs) == len(campaign.scenarios))
     say(reports.RENDERERS["text"](value), nl=False)
     say(f"report: {campaign.path}")
-    return INTERRUPTED if stopped else exit_code(value)
+    if stopped:
+        return INTERRUPTED
+    signal.signal(signal.SIGTERM, before)
+    return exit_code(value)
 
 
 def exit_code(report: dict[str, Any]) -> int:
@@ -58,7 +61,7 @@ def _carry_out(campaign: Campaign) -> bool:
         return False
     except KeyboardInterrupt as interrupt:
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # from here on it takes no time, and must not be torn
+            signal.signal(number, signal.SIG_IGN)  # what is left takes no time, and must not be torn
         rest = campaign.scenarios[len(campaign.runs) :]
         if isinstance(interrupt, Interrupted):
             campaign.record(interrupt.result)
@@ -67,17 +70,11 @@ def _carry_out(campaign: Campaign) -> bool:
         return True
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
+def _terminate(*_: Any) -> None:
     """SIGTERM ends a run as Ctrl-C does: with a report, and without leaving processes behind."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.getsignal(number) for number in numbers]
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell without jobs
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager

@@ -50,6 +50,8 @@ class Requirement(NamedTuple):
     excluded: str = ""
     untested: str = ""
     manual: str = ""
+    part: str = ""
+    """What part of the statement its checks show, where they do not show all of it."""
 
     def concerns(self, role: str) -> bool:
         """Whether it is an implementation in this role that has to meet it."""

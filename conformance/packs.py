@@ -245,7 +245,10 @@ class Pack:
 
     def _unknown_kinds(self, said: str, row: Mapping[str, Any]) -> Iterator[str]:
         known = {"*", *(kind.name for kind in self.kinds)}
-        for name in (*row.get("on", ()), *row.get("with", ()), *row.get("by", ()), *row.get("after", ())):
+        for name in (
+            *row.get("on", ()),
+            *row.get("with", ()),
+        ):
             if name.removesuffix(".error") not in known:
                 yield f"{said} on the unknown kind {name!r}"
 
@@ -284,6 +287,7 @@ def _requirement(row: Mapping[str, Any]) -> Requirement:
         excluded=row.get("excluded", ""),
         untested=row.get("untested", ""),
         manual=row.get("manual", ""),
+        part=row.get("part", ""),
     )
 
 

@@ -79,7 +79,7 @@ def assert_sound(out: Path) -> None:
     beside = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     named = {row[name] for row in report["scenarios"] for name in ("transcript", "stderr")} - {""}
     assert named <= beside - {"report.json"}
-    assert {path for path in beside - named if path.startswith("transcripts/")} == set()
+    assert {path for path in beside - named if path.endswith(".jsonl")} == set()
     for path in out.rglob("*"):
         if path.is_file():
             found = SECRET.findall(path.read_text("utf-8", errors="replace"))
@@ -115,6 +115,8 @@ def assert_judged_alike(report: dict[str, Any], out: Path) -> None:
 
 def processes(mark: str) -> list[str]:
     """The living processes whose command line holds a mark."""
-    listing = subprocess.run(["ps", "-A", "-o", "stat=,args="], capture_output=True, text=True, check=True)
+    listing = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "stat=,args="], capture_output=True, text=True, check=True
+    )
     rows = [row.split(maxsplit=1) for row in listing.stdout.splitlines()]
     return [row[1] for row in rows if len(row) > 1 and mark in row[1] and not row[0].startswith("Z")]

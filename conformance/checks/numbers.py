@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register
+from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
 from conformance.wording import shown, type_name
@@ -18,7 +19,7 @@ BOUNDS = {"u53": jsontext.U53, "i53": jsontext.I53}
 class IntegerBounds:
     """Parameters: `u53` and `i53`, lists of schema locations whose values have these bounds.
 
-    Only numbers are judged here; that they are numbers at all is the schema's matter.
+    Only numbers are judged; with `"only": "type"`, it is judged instead that the values are numbers.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -26,31 +27,32 @@ class IntegerBounds:
         self._schemas = pack.schemas()
         self._bounds = {place: BOUNDS[name] for name in BOUNDS for place in spec.get(name, ())}
         self._wanted = frozenset(self._bounds)
+        self._type_only = spec.get("only") == "type"
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per number out of bounds, else one for the message if it holds such numbers."""
         message = seen.message
         if message is None or message.kind is None:
             return
-        kind, judged, broken = message.kind, False, False
-        body = message.at(kind.at)
-        for place, pointer, value in self._schemas.places(kind.schema, body, self._wanted):
-            if type_name(value) != "number":
-                continue
-            judged = True
-            fault = jsontext.bounds_fault(value, *self._bounds[place])
+        at = message.kind.at
+        found = [*self._schemas.places(message.kind.schema, message.at(at), self._wanted)]
+        if not self._type_only:
+            found = [row for row in found if type_name(row[2]) == "number"]
+        broken = [*self._broken(message, at, found)]
+        yield from broken or [passed(self._requirement, message)] * bool(found)
+
+    def _broken(self, message: Message, at: str, found: list[tuple[str, str, Any]]) -> Iterable[Finding]:
+        for place, pointer, value in found:
+            fault = self._fault(place, value)
             if fault:
-                broken = True
-                yield failed(
-                    self._requirement,
-                    message,
-                    f"the number {shown(value)} {fault}",
-                    kind.at + pointer,
-                    expected=self._bounds[place],
-                    actual=value,
-                )
-        if judged and not broken:
-            yield passed(self._requirement, message)
+                said = f"the {type_name(value)} {shown(value)} {fault}"
+                bounds = ("integer",) if self._type_only else self._bounds[place]
+                yield failed(self._requirement, message, said, at + pointer, expected=bounds, actual=value)
+
+    def _fault(self, place: str, value: Any) -> str | None:
+        if self._type_only:
+            return None if type_name(value) == "number" else "is not a number"
+        return jsontext.bounds_fault(value, *self._bounds[place])
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""

@@ -91,7 +91,8 @@ class Matches:
     """A field equals a field of an earlier related message.
 
     Parameters: messages `on` with a value at `field`; the earlier ones `with`, and `their` field.
-    `related` is a pair of pointers, mine and theirs: only earlier messages that agree there count.
+    `related` is a pair of pointers, mine and theirs: only earlier messages that agree there count;
+    `"related": "request"` means the message that this one answers.
     Judged only where an earlier related message exists: a lone message proves nothing.
     """
 
@@ -109,12 +110,12 @@ class Matches:
         if message.is_a(self._spec["with"]):
             known = self._known.setdefault(self._key(message, 1), [])
             known.append(message.at(self._spec["their"]))
-        elif message.is_a(self._spec["on"]):
+        if message.is_a(self._spec["on"]):
             yield from self._judge(message)
 
     def _judge(self, message: Message) -> Iterable[Finding]:
         key, mine = self._key(message, 0), message.at(self._spec["field"])
-        known, name = self._known.get(key, []), (key, shown(mine, 10_000))
+        known, name = self._related(message, key), (key, shown(mine, 10_000))
         if any(same(mine, theirs) for theirs in reversed(known)):
             yield passed(self._requirement, message)
             return
@@ -126,8 +127,15 @@ class Matches:
         said = f"{shown(mine)} is none that {' or '.join(self._spec['with'])} named ({there_is})"
         yield failed(self._requirement, message, said, self._spec["field"], expected=known[-5:], actual=mine)
 
+    def _related(self, message: Message, key: str) -> list[Any]:
+        if self._spec.get("related") != "request":
+            return self._known.get(key, [])
+        return [message.request.at(self._spec["their"])] if message.request is not None else []
+
     def _key(self, message: Message, side: int) -> str:
         related = self._spec.get("related")
+        if related == "request":
+            return f"{message.event.connection} {message.seq}"
         return shown(message.at(related[side]), 10_000) if related else ""
 
     def end(self, complete: bool) -> Iterable[Finding]:

@@ -305,3 +305,30 @@ class SendTime:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each frame is judged when it is seen."""
         return ()
+
+
+class Ticks:
+    """AWP-TIM-011: world.tick advances by `count` (1 if absent) from expected_tick, and says so."""
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per result of world.tick whose request is on record."""
+        message = seen.message
+        if message is None or message.request is None or not message.is_a(["world.tick.result"]):
+            return
+        start, count = message.request.at("/params/expected_tick"), message.request.at("/params/count")
+        tick = message.at("/result/tick")
+        if not all(isinstance(one, int) for one in (start, 1 if count is None else count, tick)):
+            return
+        wanted = start + (1 if count is None else count)
+        if tick == wanted:
+            yield passed(self._requirement, message)
+            return
+        said = f"from tick {start}, the advance leads to tick {wanted}, and the result is {tick}"
+        yield failed(self._requirement, message, said, "/result/tick", expected=(wanted,), actual=tick)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each result is judged when it is seen."""
+        return ()

@@ -132,10 +132,13 @@ def _verdict(
     requirement: Requirement, role: str, findings: list[Finding], runs: list[Run]
 ) -> tuple[Verdict, str]:
     """The verdict, and in words why it is no plain pass or fail."""
+    if not requirement.concerns(role):
+        # What it does wrong counts all the same; what it does right is nobody's merit.
+        findings = [one for one in findings if verdict_of(one, requirement.level) > Verdict.PASS]
     if findings:
         verdict = fold(verdict_of(one, requirement.level) for one in findings)
         worst = next(one for one in findings if verdict_of(one, requirement.level) is verdict)
-        return verdict, worst.message
+        return verdict, worst.message or (requirement.part and f"shown in part: {requirement.part}")
     if not requirement.concerns(role):
         return Verdict.NOT_APPLICABLE, f"it is for the {requirement.role} to meet"
     if requirement.excluded:

@@ -5,7 +5,6 @@ import sys
 
 for line in sys.stdin:
     order = json.loads(line)
-    task = order["payload"].get("task", {}).get("id", "?")
-    print(
-        json.dumps({**order, "type": "accepted", "sourceId": "peer", "payload": {"taskId": task}}), flush=True
-    )
+    if order["type"] == "dispatch":
+        payload = {"taskId": order["payload"]["task"]["id"]}
+        print(json.dumps({**order, "type": "accepted", "sourceId": "peer", "payload": payload}), flush=True)

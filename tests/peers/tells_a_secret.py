@@ -1,9 +1,10 @@
-"""Answers every JSON-RPC request with a session token, as result and as notification."""
+"""Answers every JSON-RPC request with a session token, that of a file, as result and as notification."""
 
 import json
 import sys
+from pathlib import Path
 
-TOKEN = sys.argv[1]
+TOKEN = Path(sys.argv[1]).read_text("utf-8")
 
 for line in sys.stdin:
     held = {"session_token": TOKEN, "nested": [{"session_token": TOKEN}]}

@@ -1,0 +1,123 @@
+"""The kit against whole implementations: the two references with each of their faults, and real worlds."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from live import PYTHON, Run, assert_sound, conformance_run
+
+from conformance import campaign, packs
+from conformance.packs import Pack
+
+AT_ONCE = 4
+"""Most of the time, both sides of a run wait for the other."""
+
+REFERENCES = [
+    pytest.param(pack, role, id=f"{pack.name} {role}")
+    for pack in packs.find_all()
+    for role in pack.meta["reference"]
+]
+
+
+def words(run: Run) -> str:
+    return f"exit {run.code}, fails {run.of('fail')}, warns {run.of('warn')}"
+
+
+@pytest.mark.parametrize(("pack", "role"), REFERENCES)
+def test_each_fault_breaks_its_requirement_and_no_other(pack: Pack, role: str, tmp_path: Path) -> None:
+    """And without a fault, nothing is broken, and everything that was tried could be decided."""
+    faults = campaign.faults(pack, role)
+    assert len(faults) >= 10
+
+    def carried_out(fault: str) -> tuple[str, Run]:
+        target = f"reference:{fault}" if fault else "reference"
+        return fault, conformance_run(tmp_path / (fault or "honest"), pack.name, target)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = dict(pool.map(carried_out, ["", *faults]))
+    honest = runs.pop("")
+    assert (honest.code, honest.of("fail", "warn", "inconclusive")) == (0, []), honest.text
+    assert honest.report["complete"] is True
+    assert len(honest.of("pass")) >= 20
+    wrong = {
+        fault: words(run)
+        for fault, run in runs.items()
+        if (run.code, run.of("fail", "warn")) != (1, [faults[fault]])
+    }
+    assert wrong == {}
+    missing = {fault for fault, run in runs.items() if f" {faults[fault]} (" not in run.text}
+    assert missing == set()
+
+
+def test_the_reference_agent_over_a_websocket(tmp_path: Path) -> None:
+    pack = packs.find("va-agent-protocol")
+    program = shlex.quote(str(pack.fixtures / "targets" / "agent.py"))
+    target = f"launch:{PYTHON} {program} --listen 127.0.0.1:0"
+    config = str(pack.fixtures / "targets" / "agent.toml")
+    honest = conformance_run(tmp_path / "honest", pack.name, target, "--config", config)
+    assert (honest.code, honest.of("fail", "warn", "inconclusive")) == (0, [])
+    assert set(honest.statuses.values()) == {"passed"}
+    faulty = conformance_run(
+        tmp_path / "faulty", pack.name, f"{target} --fault second-terminal", "--config", config
+    )
+    assert (faulty.code, faulty.of("fail", "warn")) == (1, ["VA-LIF-002"])
+
+
+@contextmanager
+def world(mode: str) -> Iterator[str]:
+    """A world of another maker, on a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    program = Path(sys.executable).with_name("awp-sim")
+    command = [str(program), "serve", "--mode", mode, "--port", str(port), "--no-audit"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        try:
+            until = time.monotonic() + 30
+            while True:
+                assert child.poll() is None
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                    break
+                except OSError:
+                    assert time.monotonic() < until
+                    time.sleep(0.1)
+            yield f"ws://127.0.0.1:{port}"
+        finally:
+            child.terminate()
+            child.wait(20)
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize("mode", ["streaming", "lockstep"])
+def test_a_real_world(mode: str, tmp_path: Path) -> None:
+    with world(mode) as url:
+        run = conformance_run(tmp_path, "awp", url)
+    assert run.code in (0, 3)
+    assert run.of("fail", "warn", "inconclusive") == [], run.text
+    own = [name for name in run.of("pass") if name.startswith("AWP-")]
+    assert len(own) >= 25
+    assert set(run.statuses.values()) == {"passed", "not-applicable"}
+    assert run.report["complete"] is True
+    assert run.seconds < 20
+    # It says itself which of the two it is.
+    other = {"streaming": "lockstep", "lockstep": "streaming"}[mode]
+    assert run.statuses[f"action-{mode}"] == "passed"
+    assert run.statuses[f"action-{other}"] == "not-applicable"
+
+
+def test_a_report_that_was_tampered_with_is_not_judged_alike(tmp_path: Path) -> None:
+    """Whoever holds the transcripts can see that a verdict does not follow from them."""
+    run = conformance_run(tmp_path, "va-agent-protocol", "reference:second-terminal", "-s", "happy-path")
+    path = run.out / "report.json"
+    path.write_text(path.read_text("utf-8").replace('"verdict": "fail"', '"verdict": "pass"', 1), "utf-8")
+    with pytest.raises(AssertionError, match="VA-LIF-002"):
+        assert_sound(run.out)
