@@ -16,13 +16,10 @@ import click
 
 from conformance import __version__
 from conformance.console import say
-from conformance.errors import ConformanceError
+from conformance.errors import ConformanceError, ExitCode
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-INTERRUPTED = 130
-KIT_ERROR = 4
 
 
 def guarded(command: Callable[P, int]) -> Callable[P, None]:
@@ -37,11 +34,11 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
             code = error.exit_code
         except KeyboardInterrupt:
             say("conformance: interrupted", err=True)
-            code = INTERRUPTED
+            code = ExitCode.INTERRUPTED
         except click.ClickException:
             raise
         except Exception as error:
-            code = KIT_ERROR
+            code = ExitCode.KIT_ERROR
             _own_fault(error)
         sys.exit(code)
 

@@ -7,17 +7,30 @@ that a command line ends with.
 
 from __future__ import annotations
 
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command ends with."""
+
+    HOLDS = 0
+    BROKEN = 1
+    USAGE = 2
+    UNDECIDED = 3
+    KIT_ERROR = 4
+    INTERRUPTED = 130
+
 
 class ConformanceError(Exception):
     """Any condition that is not the implementation's fault; `str()` is one sentence for a person."""
 
-    exit_code = 4
+    exit_code = ExitCode.KIT_ERROR
 
 
 class UsageError(ConformanceError):
     """The command or its configuration asks for something that cannot be done."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class NoSuchPack(UsageError):
@@ -51,7 +64,7 @@ class BadScenario(UsageError):
 class CannotJudge(ConformanceError):
     """Nothing is wrong with the request, but there was nothing to judge."""
 
-    exit_code = 3
+    exit_code = ExitCode.UNDECIDED
 
 
 class InputUnreadable(CannotJudge):

@@ -11,10 +11,9 @@ from typing import Any
 from conformance import report as reports
 from conformance.campaign import Campaign
 from conformance.console import say
+from conformance.errors import ExitCode
 from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
-
-INTERRUPTED = 130
 
 Told = Callable[[Scenario, Result | None], None]
 """Is told of each scenario before (with None) and after."""
@@ -30,7 +29,7 @@ def execute(campaign: Campaign) -> int:
     say(reports.RENDERERS["text"](value), nl=False)
     say(f"report: {campaign.path}")
     if stopped:
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     signal.signal(signal.SIGTERM, before)
     return exit_code(value)
 
@@ -39,11 +38,11 @@ def exit_code(report: dict[str, Any]) -> int:
     """0 it holds, 1 it does not, 3 it could not be judged, 4 an error in the kit."""
     statuses = {run["status"] for run in report["scenarios"]}
     if "error" in statuses:
-        return 4
+        return ExitCode.KIT_ERROR
     if report["claim"]["status"] == "non-conformant":
-        return 1
-    undecided = report["claim"]["counts"]["inconclusive"] or "unreachable" in statuses
-    return 3 if undecided or report["claim"]["status"] == "not-evaluated" else 0
+        return ExitCode.BROKEN
+    undecided = report["claim"]["counts"]["inconclusive"] or statuses & {"inconclusive", "unreachable"}
+    return ExitCode.UNDECIDED if undecided or report["claim"]["status"] == "not-evaluated" else ExitCode.HOLDS
 
 
 def _carry_out(campaign: Campaign) -> bool:

@@ -6,7 +6,6 @@ A verdict only ever gets worse: the order of `Verdict` is the order of the fold 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Any, NamedTuple
 
@@ -111,15 +110,6 @@ class BrokenConstraint(NamedTuple):
     expected: tuple[Any, ...] = ()
     actual: Any = None
     about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What the verdicts of a run support, in one word and one exact sentence."""
-
-    status: str
-    wording: str
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 def claim_status(verdicts: Iterable[tuple[Level, Verdict]]) -> str:

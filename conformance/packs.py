@@ -6,7 +6,6 @@ either. Everything of a pack is read when first needed.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -312,13 +311,7 @@ def _object(path: Path) -> dict[str, Any]:
         raise BadPack(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise BadPack(f"{path} is not UTF-8") from None
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise BadPack(f"{path} is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise BadPack(f"{path} is not a JSON object")
-    return value
+    return load(text, str(path))
 
 
 @cache

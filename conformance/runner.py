@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__, transcript
+from conformance import KIT, transcript
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.bindings import difference
 from conformance.cables import Arrival, Cables
@@ -73,7 +73,6 @@ class Plan:
     ics: dict[str, Any]
     out: Path
     patience: float = 1.0
-    cwd: Path | None = None
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
 
@@ -168,7 +167,7 @@ class Session:
         """The last deadline that passed, and until when the kit looked at the wire once more."""
         self._file = self._open_file()
         header = {
-            "kit": {"name": "agent-conformance-kit", "version": __version__},
+            "kit": KIT,
             "protocol": plan.pack.protocol,
             "revision": plan.pack.revision,
             "scenario": scenario.name,
@@ -209,7 +208,6 @@ class Session:
             stderr=self._stderr_path,
             patience=self._plan.patience,
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
-            cwd=self._plan.cwd,
         )
         self._transport = make_transport(self._plan.target, options)
         return await self._carry_out(self.driver.start())

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance import __version__, packs, records
-from conformance.errors import CannotJudge, InputUnreadable, UnknownProtocol
+from conformance import KIT, packs, records
+from conformance.errors import CannotJudge, ExitCode, InputUnreadable, UnknownProtocol
 from conformance.events import Fault, Malformed, Received
 from conformance.findings import Finding, Level, Verdict, verdict_of
 from conformance.monitor import Monitor, placed
@@ -50,9 +50,14 @@ class Judged:
         return finding.level or known[finding.requirement].level
 
     @property
+    def fails(self) -> bool:
+        """Whether a MUST is broken."""
+        return any(self.verdict(one) is Verdict.FAIL for one in self.findings)
+
+    @property
     def valid(self) -> bool:
-        """Whether nothing fails; warnings do not make an input invalid."""
-        return not self.error and not any(self.verdict(one) is Verdict.FAIL for one in self.findings)
+        """Whether it could be judged and nothing fails; warnings do not make an input invalid."""
+        return not self.error and not self.fails
 
     def summary(self) -> str:
         """One line for a person."""
@@ -133,11 +138,11 @@ def judge(data: bytes, path: str, options: Options, pack: Pack | None = None) ->
     return judged
 
 
-def exit_code(judged: list[Judged]) -> int:
-    """1 if anything is invalid, else 3 if anything could not be judged, else 0."""
-    if any(not one.valid and not one.error for one in judged):
-        return 1
-    return 3 if any(one.error for one in judged) else 0
+def exit_code(judged: list[Judged]) -> ExitCode:
+    """Broken if anything fails, else undecided if anything could not be judged."""
+    if any(one.fails for one in judged):
+        return ExitCode.BROKEN
+    return ExitCode.UNDECIDED if any(one.error for one in judged) else ExitCode.HOLDS
 
 
 def write_text(judged: list[Judged], write: Write) -> None:
@@ -152,8 +157,7 @@ def write_text(judged: list[Judged], write: Write) -> None:
 
 def write_json(judged: list[Judged], write: Write) -> None:
     """One object with every input and its findings."""
-    kit = {"name": "agent-conformance-kit", "version": __version__}
-    value = {"kit": kit, "inputs": [_input(one) for one in judged]}
+    value = {"kit": KIT, "inputs": [_input(one) for one in judged]}
     write(json.dumps(value, indent=2, default=str))
 
 

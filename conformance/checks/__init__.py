@@ -80,10 +80,10 @@ def register(kind: str) -> Callable[[CheckFactory], CheckFactory]:
     return enter
 
 
-def passed(requirement: Requirement, message: Message, party: str = "") -> Finding:
+def passed(requirement: Requirement, message: Message) -> Finding:
     """A finding for the requirement, about the message's speaker."""
     event = message.event
-    return Finding(requirement.id, True, party or message.party, message.seq, connection=event.connection)
+    return Finding(requirement.id, True, message.party, message.seq, connection=event.connection)
 
 
 def failed(
@@ -95,13 +95,12 @@ def failed(
     expected: Iterable[Any] = (),
     actual: Any = None,
     level: Level | None = None,
-    party: str = "",
 ) -> Finding:
-    """A finding against the requirement, about the message's speaker unless `party` says otherwise."""
+    """A finding against the requirement, about the message's speaker."""
     return Finding(
         requirement.id,
         False,
-        party or message.party,
+        message.party,
         message.seq,
         text,
         pointer,

@@ -14,12 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__, records
+from conformance import KIT, records
 from conformance.findings import Finding, Level, Requirement, Verdict, claim_status, fold, verdict_of
 from conformance.monitor import Monitor
 from conformance.packs import Pack
-
-KIT = {"name": "agent-conformance-kit", "version": __version__}
 
 _TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
