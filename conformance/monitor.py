@@ -109,16 +109,18 @@ class Monitor:
             return
         broken = [finding for finding in findings if not finding.ok]
         owners = {finding.requirement for finding in broken}
+        refuted = set()
         for error in self._errors(message, message.kind.schema, message.kind.at):
             owner = self._attribution.of(error, message.kind.name)
+            refuted.add(owner)
             if owner not in owners and not any(_tells(finding, error) for finding in broken):
                 yield _from_error(message, owner, error)
-        yield from self._passing(message)
+        # What is not told again is no evidence for its owner all the same.
+        yield from self._passing(message, message.kind.name, refuted)
 
-    def _passing(self, message: Message) -> Iterator[Finding]:
-        assert message.kind is not None
+    def _passing(self, message: Message, kind: str, refuted: set[str]) -> Iterator[Finding]:
         for requirement, kinds in self._judging:
-            if kinds is None or message.kind.name in kinds:
+            if requirement not in refuted and (kinds is None or kind in kinds):
                 yield Finding(
                     requirement, True, message.party, message.seq, connection=message.event.connection
                 )

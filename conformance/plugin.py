@@ -77,25 +77,24 @@ class Conformance:
         self.uid: str = worker["conformance_uid"] if worker else secrets.token_hex(6)
         self.ledger: Ledger = Ledger(self.campaign.plan.out, self.uid)
         self._runs: dict[str, Run] = {}
-        if self.is_controller:
-            self.campaign.clear()
 
     def run(self, scenario: Scenario) -> Run:
         """The scenario's run: carried out now, unless it was before, here or in another process."""
         from conformance.campaign import run_of
 
         if scenario.name not in self._runs:
-            result = self.ledger.once(scenario, lambda: self._result(scenario))
-            self._runs[scenario.name] = run_of(self.campaign.plan, result)
+            self._runs[scenario.name] = run_of(self.campaign.plan, self._result(scenario))
         return self._runs[scenario.name]
 
     def _result(self, scenario: Scenario) -> Result:
-        from conformance.runner import ended_early, not_applicable, run_one
+        from conformance.runner import ended_early, run_one
 
+        names = {known.name for known in self.campaign.scenarios}
         for earlier in self.ledger.results(self.campaign.scenarios):
-            if ended_early(earlier):
-                return not_applicable(self.campaign.plan, scenario) or earlier.instead_of(scenario)
-        return run_one(self.campaign.plan, scenario)
+            name = earlier.scenario.name
+            if name in names and name != scenario.name and ended_early(earlier):
+                return earlier.instead_of(scenario)
+        return self.ledger.once(scenario, lambda: run_one(self.campaign.plan, scenario))
 
     def finish(self) -> dict[str, Any]:
         """Write the report from everything that was run, by whichever process."""
@@ -124,6 +123,14 @@ def _request(config: pytest.Config, campaign: Any, packs: Any) -> Any:
         here / (_option(config, "conformance-report") or "conformance-report"),
         factor,
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Before the first test runs, remove what an earlier run left; to list tests touches nothing."""
+    run = session.config.stash.get(RUN, None)
+    if run is not None and run.is_controller and not session.config.option.collectonly:
+        run.campaign.clear()
 
 
 @pytest.hookimpl(optionalhook=True)

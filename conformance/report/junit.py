@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from conformance.wording import shown
 
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SKIPPED = ("untested", "not-applicable", "manual")
@@ -43,15 +46,22 @@ def _case(suite: Element, pack: str, row: dict[str, Any]) -> None:
     case = SubElement(suite, "testcase", {"classname": pack, "name": row["id"], "time": "0"})
     verdict, reason = row["verdict"], _clean(row["reason"])
     if verdict in ("fail", "inconclusive"):
-        told = [
-            f"{one['transcript']}:{one['line']}:{one['column']}: {one['message']}" for one in row["findings"]
-        ]
+        told = [line for one in row["findings"] for line in _told(one)]
         failure = SubElement(case, "failure", {"message": f"{verdict}: {reason}", "type": verdict})
-        failure.text = _clean("\n".join([row["summary"], *told]))
+        failure.text = _clean("\n".join([row["summary"], *told, f"rule: {row['reference']}"]))
     elif verdict in _SKIPPED:
         SubElement(case, "skipped", {"message": f"{verdict}: {reason}"})
     elif verdict == "warn":
         SubElement(case, "system-out").text = f"warning: {reason}"
+
+
+def _told(finding: dict[str, Any]) -> Iterator[str]:
+    yield f"{finding['transcript']}:{finding['line']}:{finding['column']}: {finding['message']}"
+    if finding["pointer"]:
+        yield f"    at {finding['pointer']}"
+    if finding["expected"]:
+        allowed = ", ".join(shown(value) for value in finding["expected"])
+        yield f"    expected {allowed}; found {shown(finding['actual'])}"
 
 
 def _clean(text: str) -> str:

@@ -54,15 +54,37 @@ def _summary(report: dict[str, Any]) -> Iterator[str]:
     counts, pack = report["claim"]["counts"], report["pack"]
     said = [f"{counts[word]} {word}" for word in _ORDER if counts.get(word)]
     yield f"{pack['protocol']}@{pack['revision']}, {report['role']}: {', '.join(said)}"
-    for erratum in report["errata"]:
-        yield f"erratum applied: {erratum['id']} ({erratum['schema']})"
+    yield from _open_ends(report)
+    if report["errata"]:
+        yield f"errata applied: {', '.join(erratum['id'] for erratum in report['errata'])}"
     yield f"claim: {report['claim']['status']}"
     yield report["claim"]["wording"]
 
 
+def _open_ends(report: dict[str, Any]) -> Iterator[str]:
+    """Why requirements are untested, and scenarios not applicable: a line for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for row in report["requirements"]:
+        if row["verdict"] == "untested":
+            reasons.setdefault(row["reason"], []).append(row["id"])
+    for reason, ids in reasons.items():
+        listed = f": {', '.join(ids)}" if len(ids) <= LISTED else ""
+        yield f"untested, {len(ids)}: {reason}{listed}"
+    for run in report["scenarios"]:
+        if run["status"] == "not-applicable":
+            yield f"not applicable, scenario {run['name']}: {run['reason']}"
+
+
+LISTED = 12
+"""So many ids are listed on a line at most."""
+
+TOLD = 3
+"""So many findings against one requirement are told at most; the report itself has more."""
+
+
 def _requirement(row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['verdict'].upper()} {row['id']} ({row['level']}): {row['summary']}"
-    for finding in row["findings"]:
+    for finding in row["findings"][:TOLD]:
         place = (
             f"{finding['transcript']}:{finding['line']}:{finding['column']}"
             if finding["line"]
@@ -74,7 +96,8 @@ def _requirement(row: dict[str, Any]) -> Iterator[str]:
         if finding["expected"]:
             allowed = ", ".join(shown(value) for value in finding["expected"][:12])
             yield f"        expected {allowed}; found {shown(finding['actual'])}"
-    if row["further_findings"]:
-        yield f"    and {plural(row['further_findings'], 'more finding')}"
+    further = row["further_findings"] + len(row["findings"][TOLD:])
+    if further:
+        yield f"    and {plural(further, 'more finding')}, in report.json"
     if row["reference"]:
         yield f"    rule: {row['reference']}"
