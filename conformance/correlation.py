@@ -68,6 +68,7 @@ class Correlator:
         self._forced = pack.kind(forced_kind) if forced_kind else None
         self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._open: dict[tuple[str, str, tuple[str, Any]], list[Message]] = {}
+        self._from_start: set[str] = set()
         self._asked: dict[tuple[str, str], JSON] = {}
         """The first id that each party used on each connection."""
 
@@ -144,11 +145,17 @@ class Correlator:
         problem = f"it answers no open request: no request has the id {value.get('id')!r}"
         return Message(event, None, "", event.party, None, problem, bool(event.party))
 
+    def opened(self, connection: str) -> None:
+        """The record holds this connection from its beginning: every request of it is there."""
+        self._from_start.add(connection)
+
     def _was_asked(self, event: Spoken, number: JSON) -> bool:
         """Whether a request with this id would be in the record, had there been one.
 
         Ids count up as a rule: one lower than any here may be of a request from before the record.
         """
+        if event.connection in self._from_start:
+            return True
         seen = [(event.connection, party) for party in self._others(event.party)]
         first = [self._asked[place] for place in seen if place in self._asked]
         return any(not (type(one) is type(number) is int and number < one) for one in first)

@@ -100,6 +100,8 @@ class States:
     def __init__(self, lifecycle: Lifecycle) -> None:
         self.lifecycle = lifecycle
         self._at: dict[str, str | None] = {}
+        self._refused: set[str] = set()
+        self._complete = True
 
     def state(self, entity: str) -> str | None:
         """The entity's state; None while nothing is known of it."""
@@ -112,10 +114,16 @@ class States:
     def forget(self, entity: str) -> None:
         """The entity never came to be (its creation was refused)."""
         self._at.pop(entity, None)
+        self._refused.add(entity)
 
     def lose(self, entity: str | None = None) -> None:
         """Nobody knows any longer where the entity stands, or, where none is named, any of them."""
         self._at.update(dict.fromkeys(self._at if entity is None else [entity]))
+        self._complete = self._complete and entity is not None
+
+    def never_began(self, entity: str) -> bool:
+        """Whether nothing was ever said of the entity, and nothing that was said was lost."""
+        return self._complete and entity not in self._at and entity not in self._refused
 
     def move(self, entity: str, target: str) -> Move:
         """Move the entity if the table allows it; an entity not known before is taken as it is."""

@@ -80,6 +80,8 @@ class Monitor:
         return [finding for check in self._checks for finding in check.end(self._complete)]
 
     def _observe(self, event: Event) -> Observation:
+        if isinstance(event, Opened):
+            self._correlator.opened(event.connection)
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
             self._movement.lose_all()
             return Observation(event, lost=None)
@@ -216,7 +218,7 @@ class Movement:
         self._rows = list(pack.lifecycles.values())
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
-        self._delivered: dict[tuple[str, str], object] = {}
+        self._delivered: dict[tuple[str, str], Message] = {}
 
     def of(self, message: Message) -> Iterator[Moved]:
         """What the message says of each lifecycle's entities."""
@@ -270,6 +272,7 @@ class Movement:
         if not isinstance(target, str):
             return
         before = states.state(entity)
+        unheard = states.never_began(entity) and self._sessions.is_whole(message)
         report = self._is_report(row, before, target)
         if report or not self._may(row, before):
             edge = states.lifecycle.edge(before, target) if report and before else None
@@ -288,6 +291,7 @@ class Movement:
             None if reason_at is None else str(reason_at),
             reason,
             tuple(row.get("from", ())),
+            unheard,
         )
 
     def _is_report(self, row: dict[str, Any], before: str | None, target: str) -> bool:
@@ -305,6 +309,18 @@ class Movement:
         if "number" not in row:
             return False
         key = (self._sessions.of(message), f"{message.at(str(row['number']))}")
-        return self._delivered.setdefault(key, message.value) is not message.value and (
-            self._delivered[key] == message.value
-        )
+        first = self._delivered.setdefault(key, message)
+        if first is message:
+            return False
+        if first.name == message.name:
+            return bool(first.value == message.value)
+        # What a result reported first, a replay repeats as a notification: the same state of the same entity.
+        return bool(self._told(first, entity) == message.at(str(row["state"])))
+
+    def _told(self, message: Message, entity: str) -> object:
+        """The state that a message gave the entity."""
+        for _, rows in self._rows:
+            for row in rows:
+                if message.is_a(row["on"]) and "state" in row and message.at(str(row["entity"])) == entity:
+                    return message.at(str(row["state"]))
+        return None

@@ -40,7 +40,7 @@ def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
     known = pack or recognise((text.reading.value for text in texts if text.reading.fatal is None), where)
     trace = known.meta.get("trace")
     if trace and first is not None and _is_trace(first.value, trace):
-        return Record(known, _from_trace([text.reading for text in texts], trace))
+        return Record(known, _from_trace([text.reading for text in texts], trace, where))
     return Record(known, _from_messages(texts))
 
 
@@ -147,7 +147,7 @@ def _is_trace(value: JSON, trace: dict[str, str]) -> bool:
     )
 
 
-def _from_trace(readings: list[Reading], trace: dict[str, str]) -> Iterator[Event]:
+def _from_trace(readings: list[Reading], trace: dict[str, str], where: str) -> Iterator[Event]:
     """The messages of a protocol's own trace, without its markers and messages that never arrived."""
     seq = 0
     for reading in readings:
@@ -155,6 +155,9 @@ def _from_trace(readings: list[Reading], trace: dict[str, str]) -> Iterator[Even
         if reading.fatal is not None:
             yield transcript.event_of(reading, seq, "")
             continue
+        if not _is_line_of(reading.value, trace):
+            said = "neither a message of the trace nor one of its markers"
+            raise InputUnreadable(f"{where}:{reading.line}: this line is {said}")
         place = jsontext.locate(reading.text, trace["message"])
         lost = pointer_value(reading.value, trace["undelivered"]) is False
         if lost or jsontext.resolve(reading.value, trace["message"]) is jsontext.MISSING or place is None:
@@ -162,6 +165,11 @@ def _from_trace(readings: list[Reading], trace: dict[str, str]) -> Iterator[Even
         yield _traced(reading, place, seq, trace)
     # A trace does not say how its connection ended, only where the recording did.
     yield Closed(seq + 1, final=False)
+
+
+def _is_line_of(value: JSON, trace: dict[str, str]) -> bool:
+    """Whether a line of a trace is a marker or holds a message."""
+    return any(jsontext.resolve(value, trace[name]) is not jsontext.MISSING for name in ("marker", "message"))
 
 
 def _traced(reading: Reading, place: Any, seq: int, trace: dict[str, str]) -> Event:

@@ -322,8 +322,11 @@ def test_text() -> None:
             good("X-A-4"),
         ),
         run(status="inconclusive", name="two", requirements=("X-A-3",), line=12),
+        run(status="not-applicable", name="three"),
         pack=small(
-            must("X-A-1", reference="a.schema.json#/type"), must("X-A-2"), must("X-A-3"), must("X-A-4")
+            must("X-A-1", reference="a.schema.json#/type"),
+            *(must(f"X-A-{number}") for number in range(2, 6)),
+            *(must(f"X-B-{number}", untested="no check yet") for number in range(1, 14)),
         ),
     )
     lines = reports.RENDERERS["text"](value).splitlines()
@@ -333,16 +336,20 @@ def test_text() -> None:
         "        at /type",
         '        expected "a", 1; found null',
     ]
-    assert lines[4:23] == ["    one: it is wrong"] * 19
-    assert lines[23:] == [
-        "    and 1 more finding",
+    assert lines[4:] == [
+        "    one: it is wrong",
+        "    one: it is wrong",
+        "    and 18 more findings, in report.json",
         "    rule: a.schema.json#/type",
         "WARN X-A-2 (MUST): It is so.",
         "    transcripts/one.jsonl:5:7: it is wrong",
         "scenario two: inconclusive: because (the step of line 12)",
         "    so it could not show X-A-3",
-        "va-agent-protocol@0.1.0, agent: 1 fail, 1 inconclusive, 1 warn, 1 pass",
-        *(f"erratum applied: {one.id} ({one.schema})" for one in VA.errata),
+        "va-agent-protocol@0.1.0, agent: 1 fail, 1 inconclusive, 1 warn, 1 pass, 14 untested",
+        "untested, 13: no check yet",
+        "untested, 1: nothing in this run exercised it: X-A-5",
+        "not applicable, scenario three: because",
+        "errata applied: VA-ERR-1, VA-ERR-2, VA-ERR-3, VA-ERR-4",
         "claim: non-conformant",
         value["claim"]["wording"],
     ]
@@ -384,11 +391,16 @@ def parsed(value: dict[str, Any]) -> ElementTree.Element:
 
 def test_junit() -> None:
     value = report(
-        run(bad("X-A-1"), bad("X-A-2", level=Level.SHOULD), good("X-A-4")),
+        run(
+            bad("X-A-1", pointer="/type", expected=("a",), actual=1),
+            bad("X-A-2", level=Level.SHOULD),
+            good("X-A-4"),
+        ),
         run(status="inconclusive", name="two", requirements=("X-A-3",)),
         run(status="unreachable", name="three", reason="nobody there"),
         pack=small(
-            *(must(f"X-A-{number}") for number in range(1, 6)),
+            must("X-A-1", reference="RFC 1, section 2"),
+            *(must(f"X-A-{number}") for number in range(2, 6)),
             must("X-A-6", role="orchestrator"),
             must("X-A-7", manual="look"),
         ),
@@ -411,7 +423,14 @@ def test_junit() -> None:
         "X-A-7": [("skipped", "manual: look")],
         "scenario three": [("error", "nobody there")],
     }
-    assert cases["X-A-1"][0].text == "It is so.\ntranscripts/one.jsonl:5:7: it is wrong"
+    assert str(cases["X-A-1"][0].text).splitlines() == [
+        "It is so.",
+        "transcripts/one.jsonl:5:7: it is wrong",
+        "    at /type",
+        '    expected "a"; found 1',
+        "rule: RFC 1, section 2",
+    ]
+    assert cases["X-A-3"][0].text == "It is so."
     assert cases["X-A-2"][0].text == "warning: it is wrong"
     properties = {one.attrib["name"]: one.attrib["value"] for one in suite.iter("property")}
     assert properties == {"claim.status": "non-conformant", "claim.wording": value["claim"]["wording"]}

@@ -33,6 +33,8 @@ class Moved(NamedTuple):
     reason: Any
     sources: tuple[str, ...] = ()
     """The states from which alone this kind of message moves anything; empty where the table decides."""
+    out_of_nothing: bool = False
+    """Whether the record is whole, and nothing in it ever began the entity."""
 
 
 class Observation(NamedTuple):

@@ -35,18 +35,23 @@ class Transition:
     """Every move is listed in the table.
 
     Parameters: `lifecycle`; `on` limits it to some kinds; `unless` names states whose successors are
-    judged by another requirement.
+    judged by another requirement; with `"begun": true`, a state of what never began is no move either.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._moves = _Moves(spec, pack)
         self._unless = frozenset(spec.get("unless", ()))
+        self._begun = spec.get("begun", False)
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per move of a known entity."""
         for message, moved in self._moves.of(seen):
             move = moved.move
+            if self._begun and moved.out_of_nothing:
+                said = f"{message.name} says that {move.entity} is {move.target}, and it never began"
+                yield failed(self._requirement, message, said, moved.state_at, actual=move.target)
+                continue
             if moved.report or move.before is None or move.before in self._unless:
                 continue
             if not move.illegal:

@@ -27,7 +27,25 @@ class _Count:
 
     last: int | None = None
     replay_to: int = 0
-    texts: dict[int, Any] = field(default_factory=dict)
+    texts: dict[int, Message] = field(default_factory=dict)
+
+
+def _moves(seen: Observation) -> bool:
+    """Whether the message moved something that was known, and does not only report."""
+    return any(not one.report and one.move.before is not None for one in seen.moved)
+
+
+def _repeats(first: Message, again: Message) -> bool:
+    """Whether a replayed message is what was first sent, word for word.
+
+    What a result said first is replayed as a notification: the two agree in all that both say.
+    """
+    if first.name == again.name or first.kind is None or again.kind is None:
+        return same(first.value, again.value)
+    told, repeated = first.at(first.kind.at), again.at(again.kind.at)
+    if not isinstance(told, dict) or not isinstance(repeated, dict):
+        return False
+    return all(same(told[name], repeated[name]) for name in told.keys() & repeated.keys())
 
 
 @register("sequence")
@@ -57,7 +75,7 @@ class Sequence:
         count = self._counts.setdefault(self._sessions.of(message), _Count())
         for place in self._spec["fields"]:
             if message.is_a(place["on"]):
-                yield from self._judge(message, place, count)
+                yield from self._judge(message, place, count, _moves(seen))
 
     def _lose_count(self, seen: Observation) -> None:
         """What could not be understood may have had a number."""
@@ -75,7 +93,9 @@ class Sequence:
             count.last = after if after is not None else count.last
             count.replay_to = _whole(message.at(row["replay_to"])) or 0
 
-    def _judge(self, message: Message, place: dict[str, Any], count: _Count) -> Iterable[Finding]:
+    def _judge(
+        self, message: Message, place: dict[str, Any], count: _Count, moves: bool
+    ) -> Iterable[Finding]:
         at, last, number = place["at"], count.last, _whole(message.at(place["at"]))
         if number is None:
             count.last = None  # its number is unknown, and so is the one after it
@@ -83,7 +103,7 @@ class Sequence:
             return  # nobody knows whether it reports or counts
         elif last is None or number == last + 1:
             yield self._next(message, at, number, count)
-        elif place.get("report") and self._spec["start"] <= number <= last:
+        elif place.get("report") and not moves and self._spec["start"] <= number <= last:
             yield passed(self._requirement, message)
         else:
             said = f"the number is {number}, and the one after {last} is {last + 1}"
@@ -93,10 +113,10 @@ class Sequence:
 
     def _next(self, message: Message, at: str, number: int, count: _Count) -> Finding:
         count.last = number
-        first = count.texts.setdefault(number, message.value)
-        if number <= count.replay_to and not same(first, message.value):
+        first = count.texts.setdefault(number, message)
+        if number <= count.replay_to and not _repeats(first, message):
             said = f"the replay of number {number} differs from what was first sent"
-            return failed(self._requirement, message, said, at, expected=(first,), actual=message.value)
+            return failed(self._requirement, message, said, at, expected=(first.value,), actual=message.value)
         return passed(self._requirement, message)
 
     def end(self, complete: bool) -> Iterable[Finding]:

@@ -48,7 +48,8 @@ def _case(suite: Element, pack: str, row: dict[str, Any]) -> None:
     if verdict in ("fail", "inconclusive"):
         told = [line for one in row["findings"] for line in _told(one)]
         failure = SubElement(case, "failure", {"message": f"{verdict}: {reason}", "type": verdict})
-        failure.text = _clean("\n".join([row["summary"], *told, f"rule: {row['reference']}"]))
+        rule = [f"rule: {row['reference']}"] if row["reference"] else []
+        failure.text = _clean("\n".join([row["summary"], *told, *rule]))
     elif verdict in _SKIPPED:
         SubElement(case, "skipped", {"message": f"{verdict}: {reason}"})
     elif verdict == "warn":
