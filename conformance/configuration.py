@@ -17,6 +17,7 @@ from conformance import formats, jsontext
 from conformance.bindings import merged
 from conformance.errors import BadConfiguration
 from conformance.packs import Pack
+from conformance.schemas import Schemas
 
 DEFAULT_NAME = "conformance.toml"
 
@@ -55,12 +56,35 @@ def _foreign(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def facts(pack: Pack, stated: dict[str, Any]) -> dict[str, Any]:
-    """The stated facts over the pack's defaults."""
-    defaults: dict[str, Any] = {}
-    for path, row in pack.meta.get("ics", {}).items():
-        if "default" in row:
-            value = row["default"]
+    """The stated facts, and the pack's default for each that is not stated.
+
+    BadConfiguration where a fact is none that the pack knows, or is not what its schema asks for.
+    """
+    known = pack.meta.get("ics", {})
+    given = dict(_stated(stated, known, ""))
+    made: dict[str, Any] = {}
+    for path, row in known.items():
+        if path in given or "default" in row:
+            value = given.get(path, row.get("default"))
             for name in reversed(path.split(".")):
                 value = {name: value}
-            defaults = merged(defaults, value)
-    return dict(merged(defaults, stated))
+            made = merged(made, value)
+    return made
+
+
+def _stated(facts_: dict[str, Any], known: dict[str, Any], within: str) -> Iterator[tuple[str, Any]]:
+    """Each stated fact by its path, such as `tasks.fails`."""
+    for name, value in facts_.items():
+        path = within + name
+        if path in known:
+            for error in Schemas({"fact": known[path]["schema"]}, DIALECT).errors("fact", value):
+                where = f"ics.{path}{error.pointer.replace('/', '.')}"
+                raise BadConfiguration(f"the ICS says of {where}: {error.message}")
+            yield path, value
+        elif isinstance(value, dict) and any(one.startswith(f"{path}.") for one in known):
+            yield from _stated(value, known, f"{path}.")
+        else:
+            raise BadConfiguration(f"the ICS states {path!r}, which is no fact; there is {', '.join(known)}")
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -13,9 +13,10 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from conformance import scenarios
 from conformance.events import JSON
 from conformance.runner import Plan, Result, Session
-from conformance.scenarios import Scenario, Step
+from conformance.scenarios import Scenario
 
 R = TypeVar("R")
 
@@ -27,13 +28,15 @@ class StepFailed(AssertionError):
 class LiveSession:
     """One session with the implementation. Its steps are those of a scenario, as calls.
 
-    Every call blocks until the step is met, and raises StepFailed where it cannot be. `close` ends the
+    Every call blocks until the step is met, and raises StepFailed where it cannot be, or BadScenario
+    where the step itself is wrong (a kind that there is not, a time that is none). `close` ends the
     session; what its transcript shows is judged by whoever holds the `result`.
     """
 
     def __init__(self, plan: Plan, name: str, title: str) -> None:
         peer = plan.pack.peer_of(plan.role)
         self.scenario = Scenario(name, title, peer, (), ())
+        self._pack = plan.pack
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="conformance", daemon=True)
         self._thread.start()
@@ -84,7 +87,8 @@ class LiveSession:
         __tracebackhide__ = True  # pytest shows the line of the test, which is where the step stands
         if self._result is not None:
             raise StepFailed("the session is closed")
-        met = self._call(self._session.perform(Step(verb, {verb: argument, **members})))
+        step = scenarios.step({verb: argument, **members}, self._pack, self.scenario.role)
+        met = self._call(self._session.perform(step))
         outcome = self._session.driver.outcome
         if outcome is not None:
             raise StepFailed(f"{outcome.status}: {outcome.reason}")

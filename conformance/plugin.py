@@ -76,7 +76,19 @@ class Conformance:
         self.is_controller = worker is None
         self.uid: str = worker["conformance_uid"] if worker else secrets.token_hex(6)
         self.ledger: Ledger = Ledger(self.campaign.plan.out, self.uid)
+        self.has_begun = False
         self._runs: dict[str, Run] = {}
+
+    def begin(self) -> None:
+        """Make room for the report, which is on disk, not complete, from the start."""
+        from conformance.errors import UsageError
+
+        try:
+            self.campaign.clear()
+            self.campaign.write(complete=False)
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
+        self.has_begun = True
 
     def run(self, scenario: Scenario) -> Run:
         """The scenario's run: carried out now, unless it was before, here or in another process."""
@@ -129,8 +141,12 @@ def _request(config: pytest.Config, campaign: Any, packs: Any) -> Any:
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Before the first test runs, remove what an earlier run left; to list tests touches nothing."""
     run = session.config.stash.get(RUN, None)
-    if run is not None and run.is_controller and not session.config.option.collectonly:
-        run.campaign.clear()
+    broken = session.testsfailed and not session.config.option.continue_on_collection_errors
+    # The controller of xdist collects nothing itself.
+    nothing = not session.testscollected and not session.config.pluginmanager.hasplugin("dsession")
+    idle = session.config.option.collectonly or broken or nothing
+    if run is not None and run.is_controller and not idle:
+        run.begin()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -265,7 +281,7 @@ REPORT = pytest.StashKey[dict[str, Any]]()
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the report, on the controller alone."""
     run = session.config.stash.get(RUN, None)
-    if run is not None and run.is_controller and not session.config.option.collectonly:
+    if run is not None and run.has_begun:
         session.config.stash[REPORT] = run.finish()
 
 

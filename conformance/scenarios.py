@@ -6,6 +6,7 @@ error here, so that no step is silently passed over in a run.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -90,6 +91,15 @@ def read(text: str, name: str, pack: Pack, folder: Path | None = None) -> Scenar
     Raises BadScenario at file:line:column.
     """
     return _scenario(_Source.parse(text, name), pack, folder or pack.fixtures / "scenarios")
+
+
+def step(row: Mapping[str, Any], pack: Pack, role: str) -> Step:
+    """One step on its own, in a session where the kit plays `role`; BadScenario says what is wrong with it."""
+    alone = {"title": "a step", "role": role, "covers": [pack.unknown_kind_id], "steps": [row]}
+    try:
+        return read(json.dumps(alone), "a step", pack).steps[0]
+    except BadScenario as error:
+        raise BadScenario(str(error).split(": ", 1)[1]) from None
 
 
 def load(path: Path, pack: Pack) -> Scenario:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,12 +76,30 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         configuration.read(path)
 
 
-def test_facts_are_laid_upon_the_defaults_of_the_pack() -> None:
-    facts = configuration.facts(VA, {"failure": True, "tasks": {"succeeds": {"objective": "mine"}}})
-    assert facts == {
-        "failure": True,
-        "tasks": {"succeeds": {"objective": "mine", "acceptanceCriteria": ["exit 0"]}},
-    }
+def test_a_stated_fact_takes_the_place_of_the_packs_default() -> None:
+    task = {"objective": "mine", "acceptanceCriteria": ["mine too"]}
+    facts = configuration.facts(VA, {"failure": True, "tasks": {"succeeds": task}})
+    assert facts == {"failure": True, "tasks": {"succeeds": task}}
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"failures": True}, "the ICS states 'failures', which is no fact; there is tasks.succeeds, "),
+        ({"tasks": {"fail": {}}}, "the ICS states 'tasks.fail', which is no fact"),
+        ({"tasks": 1}, "the ICS states 'tasks', which is no fact"),
+        ({"failure": "yes"}, "the ICS says of ics.failure: "),
+        ({"tasks": {"fails": {"objective": "o"}}}, 'the ICS says of ics.tasks.fails: the member "accept'),
+        (
+            {"tasks": {"fails": {"objectiv": "o", "objective": "o", "acceptanceCriteria": ["a"]}}},
+            "the ICS says of ics.tasks.fails",
+        ),
+    ],
+)
+def test_a_fact_that_is_none_is_refused(stated: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadConfiguration) as caught:
+        configuration.facts(VA, stated)
+    assert str(caught.value).startswith(said)
 
 
 def test_a_fact_without_a_default_is_not_stated() -> None:
@@ -91,4 +110,4 @@ def test_a_fact_without_a_default_is_not_stated() -> None:
 def test_a_pack_need_not_know_any_facts() -> None:
     pack = Pack(VA.folder)
     del pack.meta["ics"]
-    assert configuration.facts(pack, {"a": 1}) == {"a": 1}
+    assert configuration.facts(pack, {}) == {}

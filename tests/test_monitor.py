@@ -334,6 +334,13 @@ GATE = {"gate": "g", "passed": True, "command": "make", "exitCode": 0, "duration
 
 Conversation = list[tuple[str, dict[str, Any]]]
 
+
+def but(spoken: tuple[str, dict[str, Any]], **members: Any) -> tuple[str, dict[str, Any]]:
+    """The message with other members; `...` takes one away."""
+    changed = {**spoken[1], **members}
+    return spoken[0], {name: one for name, one in changed.items() if one is not ...}
+
+
 RIGHT: list[Conversation] = [
     [dispatch(), ACCEPTED, PROGRESS, PROGRESS, COMPLETED],
     [dispatch(), ACCEPTED, FAILED],
@@ -364,12 +371,6 @@ def test_each_message_alone_and_each_fragment_is_blamed_for_nothing(conversation
             events = said(*conversation[start:stop])[:-1]
             assert against(judged([*events, Closed(99, final=False)], VA)) == []
             assert against(judged(events, VA, stateless=True)) == []
-
-
-def but(spoken: tuple[str, dict[str, Any]], **members: Any) -> tuple[str, dict[str, Any]]:
-    """The message with other members; `...` takes one away."""
-    changed = {**spoken[1], **members}
-    return spoken[0], {name: one for name, one in changed.items() if one is not ...}
 
 
 WRONG: list[tuple[str, Conversation]] = [

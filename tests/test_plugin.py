@@ -207,6 +207,53 @@ def test_the_example_of_the_manual_runs(pytester: pytest.Pytester) -> None:
     run(pytester, "-k", "test_every_step_is_reported").assert_outcomes(passed=1)
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ('send("dispach", payload={})', "*has no kind 'dispach'*"),
+        ('send("dispatch", payloads={})', "*payloads*"),
+        ('expect("complet")', "*has no kind 'complet'*"),
+        ('expect("completed", within="300")', "*300*"),
+        ('wait("a while")', "*a while*"),
+    ],
+)
+def test_a_step_that_is_wrong_is_refused_at_once(pytester: pytest.Pytester, call: str, said: str) -> None:
+    pytester.makepyfile(f"def test_wrong(conformance_session):\n    conformance_session.{call}\n")
+    result = run(pytester, "-k", "test_wrong")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"E *BadScenario: {said}"])
+
+
+def test_what_ones_own_test_does_stops_no_scenario(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_silence(conformance_session):
+            with pytest.raises(AssertionError):
+                conformance_session.expect("completed", within="100 ms")
+        """
+    )
+    result = run(pytester, "-k", "silence or blocked")
+    assert result.ret == 0
+    assert "failed" not in result.parseoutcomes()
+
+
+def test_to_list_the_tests_leaves_the_report_alone(pytester: pytest.Pytester) -> None:
+    run(pytester, "-k", "blocked")
+    before = (pytester.path / "conformance-report" / "report.json").read_text(encoding="utf-8")
+    run(pytester, "--collect-only")
+    assert (pytester.path / "conformance-report" / "report.json").read_text(encoding="utf-8") == before
+
+
+def test_a_report_that_cannot_be_written_is_said_before_anything_runs(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".txt", taken="a file")
+    result = run(pytester, "--conformance-report", "taken.txt")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: the report cannot be written to *taken.txt*"])
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()
+
+
 def test_a_broken_must_fails_the_test_that_showed_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
