@@ -94,7 +94,7 @@ def read(text: str, name: str, pack: Pack, folder: Path | None = None) -> Scenar
 
 
 def step(row: Mapping[str, Any], pack: Pack, role: str) -> Step:
-    """One step on its own, in a session where the kit plays `role`; BadScenario says what is wrong with it."""
+    """One step on its own, where the kit plays `role`; BadScenario says what is wrong with it."""
     alone = {"title": "a step", "role": role, "covers": [pack.unknown_kind_id], "steps": [row]}
     try:
         return read(json.dumps(alone), "a step", pack).steps[0]
