@@ -17,6 +17,7 @@ import click
 from conformance import __version__
 from conformance.console import say
 from conformance.errors import ConformanceError, ExitCode
+from conformance.wording import printable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,7 +31,7 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
         try:
             code = command(*args, **kwargs)
         except ConformanceError as error:
-            say(f"conformance: {error}", err=True)
+            say(printable(f"conformance: {error}"), err=True)
             code = error.exit_code
         except KeyboardInterrupt:
             say("conformance: interrupted", err=True)
@@ -85,14 +86,14 @@ def validate(
     """Judge messages, JSON Lines, transcripts or traces. `-`, or no FILE, is standard input."""
     from conformance import validation
 
-    if not files and sys.stdin.isatty():
+    if not files and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("name a FILE, or pipe messages to standard input")
     options = validation.Options(protocol, kind, form, stateless, as_published)
     judged = [validation.judge_path(path, options) for path in validation.expand(files or (Path("-"),))]
     write = validation.FORMATS[form_out]
     write(judged, say)
     for one in judged:
-        say(one.summary(), err=True)
+        say(printable(one.summary()), err=True)
     return validation.exit_code(judged)
 
 

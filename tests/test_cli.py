@@ -396,3 +396,12 @@ def test_a_reader_of_the_report_that_goes_away_changes_no_verdict(here: Path) ->
         assert child.wait(60) == 1
     assert len(said.splitlines()) == 1
     assert json.loads((here / "conformance-report" / "report.json").read_text())["complete"] is True
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such file names on Windows")
+def test_the_name_of_a_file_obeys_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "a\nb\x1b[31m.json"
+    path.write_bytes(VALID.read_bytes())
+    done = process("validate", path)
+    assert len(done.stderr.splitlines()) == 1
+    assert b"\x1b" not in done.stderr
