@@ -54,7 +54,8 @@ class Sequence:
 
     A field row is `{"on", "at"}`; with `"report": true` its message may also repeat an earlier number
     (it then reports what already happened). After a resume, numbers go on after the one the request
-    names (`after` of the pack's session row) up to `replay_to`, word for word as first sent.
+    names (`after` of the pack's session row) up to `replay_to`, word for word as first sent. Rows of
+    `acknowledged` say where the other side tells which number it got: one that was sent.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -73,6 +74,9 @@ class Sequence:
         if row is not None:
             self._begin(message, row)
         count = self._counts.setdefault(self._sessions.of(message), _Count())
+        for place in self._spec.get("acknowledged", ()):
+            if message.is_a(place["on"]):
+                yield from self._acknowledged(message, place["at"], count)
         for place in self._spec["fields"]:
             if message.is_a(place["on"]):
                 yield from self._judge(message, place, count, _moves(seen))
@@ -110,6 +114,13 @@ class Sequence:
             said += "; numbers in between are missing" if number > last else "; it was used before"
             count.last = max(last, number)
             yield failed(self._requirement, message, said, at, expected=(last + 1,), actual=number)
+
+    def _acknowledged(self, message: Message, at: str, count: _Count) -> Iterable[Finding]:
+        last, number = count.last, _whole(message.at(at))
+        if number is not None and last is not None and number > last:
+            count.last = number
+            said = f"the number {number} is acknowledged, and {last} is the last one that was sent"
+            yield failed(self._requirement, message, said, at, expected=(last,), actual=number)
 
     def _next(self, message: Message, at: str, number: int, count: _Count) -> Finding:
         count.last = number
