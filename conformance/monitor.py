@@ -218,7 +218,7 @@ class Movement:
         self._rows = list(pack.lifecycles.values())
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
-        self._delivered: dict[tuple[str, str], Message] = {}
+        self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
 
     def of(self, message: Message) -> Iterator[Moved]:
         """What the message says of each lifecycle's entities."""
@@ -309,18 +309,11 @@ class Movement:
         if "number" not in row:
             return False
         key = (self._sessions.of(message), f"{message.at(str(row['number']))}")
-        first = self._delivered.setdefault(key, message)
+        state = message.at(str(row["state"]))
+        first, about, told = self._delivered.setdefault(key, (message, entity, state))
         if first is message:
             return False
         if first.name == message.name:
             return bool(first.value == message.value)
         # What a result reported first, a replay repeats as a notification: the same state of the same entity.
-        return bool(self._told(first, entity) == message.at(str(row["state"])))
-
-    def _told(self, message: Message, entity: str) -> object:
-        """The state that a message gave the entity."""
-        for _, rows in self._rows:
-            for row in rows:
-                if message.is_a(row["on"]) and "state" in row and message.at(str(row["entity"])) == entity:
-                    return message.at(str(row["state"]))
-        return None
+        return (about, told) == (entity, state)

@@ -149,10 +149,12 @@ def test_a_state_that_does_not_exist_breaks_lif_001_and_nothing_else(path: Path)
 def test_a_state_that_the_table_does_not_allow_there_breaks_lif_001(path: Path, state: str) -> None:
     """And LIF-004 where the state needs a reason and none is given; no reason is asked of an illegal edge."""
     events = events_of(path)
+    done: set[tuple[str, str]] = set()
     for place, text, was in statuses(events):
         source = before(events, place)
-        if state == was or source is None or (source, state) in EDGES:
+        if state == was or source is None or (source, state) in EDGES or (source, was) in done:
             continue
+        done.add((source, was))
         changed = STATE.sub(rf'\1"{state}"', text, count=1)
         follows = said_twice(events, place)
         follows |= {"AWP-LIF-004"} if state in NEEDS_A_REASON and '"reason"' not in text else set()
@@ -217,8 +219,12 @@ TOKENS = [
 @pytest.mark.parametrize(("token", "requirement"), TOKENS)
 def test_a_timestamp_is_judged_on_its_token(path: Path, token: str, requirement: str) -> None:
     events = events_of(path)
-    for place, event in enumerate(events):
-        if isinstance(event, Spoken) and TIME.search(event.text):
+    eligible = [(place, event) for place, event in enumerate(events) if isinstance(event, Spoken)]
+    eligible = [(place, event) for place, event in eligible if TIME.search(event.text)]
+    # Every line with one token; with the others, the lines at both ends and some between.
+    few = {0, 1, 2, len(eligible) - 1, *range(0, len(eligible), 9)}
+    for index, (place, event) in enumerate(eligible):
+        if index in few or token == TOKENS[0][0]:
             changed = TIME.sub(lambda found: found[1] + token, event.text, count=1)
             found = against(judged(with_one(events, place, changed), AWP))
             follows = said_twice(events, place)
@@ -235,8 +241,9 @@ def test_a_timestamp_is_judged_on_its_token(path: Path, token: str, requirement:
 def test_a_lone_message_and_a_fragment_are_blamed_for_nothing(path: Path) -> None:
     events = events_of(path)
     ends = len(events)
-    pieces = [(start, ends) for start in range(ends)]
-    pieces += [(0, stop) for stop in range(ends)]
+    some = range(0, ends, 1 + ends // 40)
+    pieces = [(start, ends) for start in some]
+    pieces += [(0, stop) for stop in some]
     pieces += [(start, start + 1) for start in range(ends)]
     pieces += [(start, start + size) for size in (2, 3, 7) for start in range(0, ends, size)]
     for start, stop in pieces:

@@ -221,3 +221,9 @@ def test_every_line_of_a_trace_is_read(path: Any) -> None:
             assert json.loads(event.text) == message
     if "from" in rows[0]:
         assert len(events) == sum("msg" in row and row.get("delivered") is not False for row in rows)
+
+
+def test_a_line_of_a_trace_that_is_neither_message_nor_marker_is_not_passed_over() -> None:
+    good = '{"from": "agent", "msg": {"jsonrpc": "2.0", "id": 1, "method": "ping"}}'
+    with pytest.raises(InputUnreadable, match=r"^t\.jsonl:2: this line is neither a message of the trace"):
+        list(records.open_record(f'{good}\n{{"from": "agent", "mesg": {{}}}}\n'.encode(), "t.jsonl").events)

@@ -42,9 +42,7 @@ def _repeats(first: Message, again: Message) -> bool:
     """
     if first.name == again.name or first.kind is None or again.kind is None:
         return same(first.value, again.value)
-    told, repeated = first.at(first.kind.at), again.at(again.kind.at)
-    if not isinstance(told, dict) or not isinstance(repeated, dict):
-        return False
+    told, repeated = first.at(first.kind.at), again.at(again.kind.at)  # objects: the number stands in them
     return all(same(told[name], repeated[name]) for name in told.keys() & repeated.keys())
 
 

@@ -174,6 +174,7 @@ class Child(asyncio.SubprocessProtocol):
         try:
             await self._swept.wait()
             await self._closed.wait()
+            await asyncio.sleep(0)  # the loop closes its end of the pipes in its next turn
         except asyncio.CancelledError:
             self.kill()
             with suppress(TimeoutError):
