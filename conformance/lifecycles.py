@@ -20,7 +20,6 @@ class Transition(NamedTuple):
 
     source: str
     target: str
-    label: str = ""
     reasons: tuple[str, ...] | None = None
     wire: str = ""
 
@@ -40,7 +39,7 @@ class Lifecycle(NamedTuple):
         if found is not None and found.wire == "error":
             return None
         if found is None and source == target and source in self.repeat:
-            return Transition(source, target, "progress")
+            return Transition(source, target)
         return found
 
     def allowed(self, source: str) -> tuple[str, ...]:
@@ -57,7 +56,7 @@ class Lifecycle(NamedTuple):
     def edges(self) -> Iterator[Transition]:
         """Every edge that two messages can show, repeats included."""
         yield from self.transitions.values()
-        yield from (Transition(state, state, "progress") for state in sorted(self.repeat))
+        yield from (Transition(state, state) for state in sorted(self.repeat))
 
 
 def read(table: Mapping[str, Any]) -> Lifecycle:
@@ -66,9 +65,7 @@ def read(table: Mapping[str, Any]) -> Lifecycle:
     edges = {}
     for row in table["transitions"]:
         reasons = tuple(row["reasons"]) if "reasons" in row else None
-        edges[row["from"], row["to"]] = Transition(
-            row["from"], row["to"], row.get("label", ""), reasons, row.get("wire", "")
-        )
+        edges[row["from"], row["to"]] = Transition(row["from"], row["to"], reasons, row.get("wire", ""))
     named = {table["initial"], *table.get("repeat", ()), *(state for pair in edges for state in pair)}
     unknown = sorted(named - set(classes))
     if unknown:
