@@ -172,7 +172,7 @@ def _statement(request: Request, role: str) -> tuple[configuration.Configuration
 def _own_statement(pack: Pack, role: str) -> configuration.Configuration:
     """What the reference implementation says of itself."""
     row = pack.meta.get("reference", {}).get(role)
-    return configuration.read(pack.fixtures / row["ics"]) if row else configuration.Configuration()
+    return configuration.read(pack.specimens.at(row["ics"])) if row else configuration.Configuration()
 
 
 def _reference(pack: Pack, role: str, target: str) -> str:
@@ -190,7 +190,8 @@ def _reference(pack: Pack, role: str, target: str) -> str:
 
 
 def _filled(template: str, pack: Pack) -> str:
-    return str(template.format(python=_shown(sys.executable), fixtures=_shown(str(pack.fixtures))))
+    fixtures = pack.specimens.at("targets").parent  # a pack without a reference of its own has the base's
+    return str(template.format(python=_shown(sys.executable), fixtures=_shown(str(fixtures))))
 
 
 def faults(pack: Pack, role: str) -> dict[str, str]:

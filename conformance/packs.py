@@ -1,22 +1,23 @@
 """Packs: one protocol revision each, as a folder of data. Finding them, reading them, their problems.
 
 The data folders lie beside the package in a checkout and inside it in a wheel; `data_root` finds
-either. Everything of a pack is read when first needed.
+either. Everything of a pack is read when first needed. A pack may name a `base`, an older revision of
+its protocol; its own files then say only what is different (`revisions`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance import jsontext, lifecycles
+from conformance import jsontext, lifecycles, revisions
 from conformance.errors import BadPack, NoSuchKind, NoSuchPack
 from conformance.events import JSON
 from conformance.findings import Level, Requirement
+from conformance.revisions import Layers
 from conformance.schemas import Schemas, SenderForm, apply_patch, load
 
 
@@ -61,12 +62,20 @@ class Pack:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.meta = _object(folder / "pack.json")
+        own = _object(folder / "pack.json")
+        base = self.base = _based_on(folder, own["base"]) if "base" in own else None
+        with _reading(folder / "pack.json"):
+            self.meta: dict[str, Any] = revisions.changed_pack(base.meta, own) if base else own
         lacking = [name for name in MEMBERS if name not in self.meta]
         if lacking:
             raise BadPack(f"{folder / 'pack.json'} lacks {', '.join(lacking)}")
         self.protocol: str = self.meta["protocol"]
         self.revision: str = self.meta["revision"]
+        self.without: Mapping[str, str] = self.meta.get("without", {})
+        """What the base has and this pack has not, and why: requirements, kinds, files, fixtures."""
+        fixtures = folder.parents[2] / "fixtures" / folder.parent.name / folder.name
+        self.data: Layers = Layers(folder, base.data if base else None, self.without)
+        self.specimens: Layers = Layers(fixtures, base.specimens if base else None, self.without)
         self._schemas: dict[tuple[str, bool], Schemas] = {}
 
     @property
@@ -104,8 +113,11 @@ class Pack:
 
     @property
     def fixtures(self) -> Path:
-        """The folder of this pack's scenarios, messages, transcripts and reference implementations."""
-        return self.folder.parents[2] / "fixtures" / self.folder.parent.name / self.folder.name
+        """The folder of this pack's own scenarios, messages, transcripts and reference implementations.
+
+        Those of its base that hold here too are among its `specimens`.
+        """
+        return self.specimens.own
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -137,34 +149,43 @@ class Pack:
         """Every requirement by id: the pack's own, then the kit's own of the wire."""
         path = self.folder / "requirements.json"
         with _reading(path):
-            own = _object(path)["requirements"]
-            rows = [*map(_requirement, own), *wire_requirements(self.folder.parents[2]).values()]
-        twice = [name for name, count in Counter(row.id for row in rows).items() if count > 1]
+            rows = [*map(_requirement, self.rows), *wire_requirements(self.folder.parents[2]).values()]
+        twice = revisions.repeated(row.id for row in rows)
         if twice:
             raise BadPack(f"{path} has more than one row of {', '.join(twice)}")
         return {row.id: row for row in rows}
+
+    @cached_property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """The pack's own requirements as its files have them, those of the base included."""
+        path = self.folder / "requirements.json"
+        with _reading(path):
+            if self.base is None:
+                return list(_object(path)["requirements"])
+            changes = _object(path)["changes"] if path.is_file() else ()
+            return revisions.changed_rows(self.base.rows, changes, "id", self.without)
 
     @cached_property
     def lifecycles(self) -> dict[str, tuple[lifecycles.Lifecycle, list[dict[str, Any]]]]:
         """Name → the table and the rows that say which kind moves what to which state."""
         found = {}
         for row in self.meta.get("lifecycles", ()):
-            with _reading(self.folder / row["file"]):
-                table = lifecycles.read(_object(self.folder / row["file"]))
+            path = self.data.at(row["file"])
+            with _reading(path):
+                table = lifecycles.read(_object(path))
                 found[table.name] = (table, row["moves"])
         return found
 
     @cached_property
     def errata(self) -> tuple[Erratum, ...]:
         """The repairs that this pack makes to its published schemas."""
-        path = self.folder / "errata.json"
+        path = self.data.at("errata.json")
         with _reading(path):
             return tuple(Erratum(**row) for row in (_object(path)["errata"] if path.is_file() else []))
 
     @cached_property
     def _published(self) -> dict[str, JSON]:
-        files = sorted(self.folder.rglob("*.schema.json"))
-        named = {path.relative_to(self.folder).as_posix(): path for path in files}
+        named = self.data.like("**/*.schema.json")
         if self.meta.get("envelope") == "json-rpc":
             named["jsonrpc.schema.json"] = self.folder.parents[1] / "kit" / "jsonrpc.schema.json"
         return {name: load(path.read_text(encoding="utf-8"), str(path)) for name, path in named.items()}
@@ -197,6 +218,12 @@ class Pack:
         }
         return Schemas(documents, self.meta["dialect"])
 
+    def has(self, name: str) -> bool:
+        """Whether it has a requirement, a kind, a file or a fixture of that name."""
+        if name in (*self.requirements, *(kind.name for kind in self.kinds)):
+            return True
+        return self.data.at(name).is_file() or self.specimens.at(name).is_file()
+
     def recognises(self, value: JSON) -> bool:
         """Whether a message, or a document, may belong to this protocol."""
         return simply_fits(self.meta["recognise"], value)
@@ -218,6 +245,9 @@ class Pack:
                 target = move.get("to")
                 if target is not None and target not in table.classes:
                     yield f"lifecycle {name} moves to {target!r}, which is no state of it"
+        for name in self.without:
+            if self.base is None or not self.base.has(name):
+                yield f"{name} is left out, which is nothing of a base"
 
     def _problems_of(self, requirement: Requirement) -> Iterator[str]:
         said = [
@@ -288,6 +318,13 @@ def _requirement(row: Mapping[str, Any]) -> Requirement:
         manual=row.get("manual", ""),
         part=row.get("part", ""),
     )
+
+
+def _based_on(folder: Path, revision: str) -> Pack:
+    """The pack that the one in `folder` is based on; BadPack where it is none, or no older one."""
+    if _age(revision) >= _age(folder.name):
+        raise BadPack(f"{folder / 'pack.json'} is based on {revision}, which is no older revision")
+    return Pack(folder.parent / revision)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from typing import Any
 from conformance import formats, vetting, yamltext
 from conformance.errors import BadScenario, NoSuchScenario
 from conformance.packs import Pack
+from conformance.revisions import Layers
 from conformance.vetting import Mistake, Vetting
 from conformance.yamltext import Positions
 
@@ -86,11 +87,11 @@ def seconds(written: str) -> float:
 
 
 def read(text: str, name: str, pack: Pack, folder: Path | None = None) -> Scenario:
-    """The scenario in `text`; `name` stands in errors, `folder` holds what `use` names.
+    """The scenario in `text`; `name` stands in errors, `folder` holds what `use` names, else the pack does.
 
     Raises BadScenario at file:line:column.
     """
-    return _scenario(_Source.parse(text, name), pack, folder or pack.fixtures / "scenarios")
+    return _scenario(_Source.parse(text, name), pack, folder)
 
 
 def step(row: Mapping[str, Any], pack: Pack, role: str) -> Step:
@@ -107,11 +108,12 @@ def load(path: Path, pack: Pack) -> Scenario:
     return _scenario(_Source.load(path), pack, path.parent)
 
 
-def _scenario(source: _Source, pack: Pack, folder: Path) -> Scenario:
+def _scenario(source: _Source, pack: Pack, folder: Path | None) -> Scenario:
     value, name = source.value, source.name
     source.refuse(_mistakes(value, pack))
     stem = Path(name).name.removesuffix(SUFFIX).removesuffix(".conformance")
-    reader = _Reader(folder, Vetting(pack, value["role"]))
+    beside = Layers(folder) if folder else pack.specimens.inside("scenarios")
+    reader = _Reader(beside, Vetting(pack, value["role"]))
     steps = tuple(islice(reader.steps(source, value["steps"], "/steps", (stem,)), STEPS + 1))
     if len(steps) > STEPS:
         raise source.error("/steps", f"written out, the scenario has more than {STEPS} steps")
@@ -165,7 +167,7 @@ def _mistakes(value: Mapping[str, Any], pack: Pack) -> Iterator[Mistake]:
 class _Reader:
     """Writes out the steps of a scenario, each vetted after those before it."""
 
-    folder: Path
+    beside: Layers
     vetting: Vetting
     sources: dict[Path, _Source] = field(default_factory=dict)
     """The files that are used, each read once."""
@@ -187,7 +189,7 @@ class _Reader:
                 yield self._step(source, row, here)
 
     def _used(self, source: _Source, wanted: str, here: str, within: tuple[str, ...]) -> Iterator[Step]:
-        path = self.folder / f"{wanted}{SUFFIX}"
+        path = self.beside.at(f"{wanted}{SUFFIX}")
         if wanted in within:
             raise source.error(here, f"the scenario {wanted!r} uses itself")
         if "/" in wanted or "\\" in wanted or not path.is_file():
@@ -206,8 +208,8 @@ def of_pack(pack: Pack, role: str) -> list[Scenario]:
 
     Files whose name begins with an underscore are only there to be used by others.
     """
-    paths = sorted((pack.fixtures / "scenarios").glob(f"*{SUFFIX}"))
-    found = [load(path, pack) for path in paths if not path.name.startswith("_")]
+    paths = pack.specimens.like(f"scenarios/[!_]*{SUFFIX}").values()
+    found = [_scenario(_Source.load(path), pack, None) for path in paths]
     return [scenario for scenario in found if scenario.role == role]
 
 

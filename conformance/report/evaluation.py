@@ -249,11 +249,12 @@ def _lifecycles(pack: Pack, runs: list[Run]) -> list[dict[str, Any]]:
 
 
 def digest(pack: Pack) -> str:
-    """SHA-256 over the pack's files and their names, so that a report names exactly what judged it."""
+    """SHA-256 over the files of the pack and its base, and their names: it tells exactly what judged."""
     total = hashlib.sha256()
-    for path in sorted(pack.folder.rglob("*.json")):
-        total.update(path.relative_to(pack.folder).as_posix().encode() + b"\0")
-        total.update(path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    for folder in pack.data.folders:
+        for path in sorted(folder.rglob("*.json")):
+            total.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            total.update(path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return f"sha256:{total.hexdigest()}"
 
 
