@@ -19,10 +19,14 @@ from conformance.wording import shown
 
 
 class Record(NamedTuple):
-    """An input that was recognised: its pack, and its events in order."""
+    """An input that was recognised: its pack, and its events in order.
+
+    `others` are older revisions that it may as well be of, where nothing says which it is.
+    """
 
     pack: Pack
     events: Iterator[Event]
+    others: tuple[Pack, ...] = ()
 
 
 def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
@@ -37,11 +41,12 @@ def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
         known = pack or _named(first.value, where)
         rest = (text.reading for text in texts if text.reading is not first)
         return Record(known, transcript.read(rest, where))
-    known = pack or recognise((text.reading.value for text in texts if text.reading.fatal is None), where)
+    values = (text.reading.value for text in texts if text.reading.fatal is None)
+    known, *others = [pack] if pack else recognise(values, where)
     trace = known.meta.get("trace")
     if trace and first is not None and _is_trace(first.value, trace):
-        return Record(known, _from_trace([text.reading for text in texts], trace, where))
-    return Record(known, _from_messages(texts))
+        return Record(known, _from_trace([text.reading for text in texts], trace, where), tuple(others))
+    return Record(known, _from_messages(texts), tuple(others))
 
 
 def open_texts(data: bytes) -> Iterator[Event]:
@@ -103,8 +108,12 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def recognise(values: Iterable[JSON], where: str) -> Pack:
-    """The newest pack that knows one of the values; UnknownProtocol says what they look like instead."""
+def recognise(values: Iterable[JSON], where: str) -> list[Pack]:
+    """The packs of the first protocol that knows one of the values, the newest first.
+
+    They are several where a value does not tell its revision. UnknownProtocol says what the values
+    look like instead.
+    """
     seen: JSON = None
     for value in values:
         inner = [value]
@@ -113,9 +122,9 @@ def recognise(values: Iterable[JSON], where: str) -> Pack:
             if trace and _is_trace(value, trace):
                 inner.append(pointer_value(value, trace["message"]))
         for candidate in inner:
-            for pack in find_all():
-                if pack.recognises(candidate) or _is_document(pack, candidate):
-                    return pack
+            known = [one for one in find_all() if one.recognises(candidate) or _is_document(one, candidate)]
+            if known:
+                return [pack for pack in known if pack.protocol == known[0].protocol]
         seen = value if seen is None else seen
     names = ", ".join(dict.fromkeys(pack.protocol for pack in find_all()))
     held = f"it begins with {shown(seen)}" if seen is not None else "it holds no JSON message"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import KIT, packs, records
-from conformance.errors import CannotJudge, ExitCode, InputUnreadable, UnknownProtocol
+from conformance.errors import CannotJudge, ExitCode, InputUnreadable, NoSuchKind, UnknownProtocol
 from conformance.events import Fault, Malformed, Received
 from conformance.findings import Finding, Level, Verdict, verdict_of
 from conformance.monitor import Monitor, placed
@@ -117,8 +118,22 @@ def _of_fault(event: Malformed | Received, fault: Fault) -> Finding:
 
 
 def judge(data: bytes, path: str, options: Options, pack: Pack | None = None) -> Judged:
-    """Judge the bytes of one input."""
+    """Judge the bytes of one input.
+
+    What does not say of which revision it is, is of the newest by which nothing is wrong with it: a
+    revision that it may not be of is no reason to blame it. Where there is none such, the newest judges.
+    """
     record = records.open_record(data, path, pack)
+    judged = _judge(record, path, options)
+    for other in record.others if judged.findings else ():
+        with suppress(NoSuchKind):  # of the kind that was named
+            again = _judge(records.open_record(data, path, other), path, options)
+            if again.valid and not again.findings:
+                return again
+    return judged
+
+
+def _judge(record: records.Record, path: str, options: Options) -> Judged:
     monitor = Monitor(
         record.pack,
         form=options.form,

@@ -106,7 +106,7 @@ KNOWN = [
 def test_a_message_tells_its_protocol(value: Any, pack: Any) -> None:
     assert records.open_record(lines(value).encode(), "input").pack is pack
     assert records.open_record(lines({"x": 1}, "log line", value).encode(), "input").pack is pack
-    assert records.recognise([value], "input") is pack
+    assert records.recognise([value], "input")[0] is pack
 
 
 @pytest.mark.parametrize(

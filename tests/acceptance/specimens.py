@@ -1,4 +1,7 @@
-"""The files of `fixtures/`: which there are, what each claims, and what the kit makes of it."""
+"""The files of `fixtures/`: which there are, what each claims, and what the kit makes of it.
+
+A fixture of a pack that others are based on is a fixture of theirs too, unless they leave it out.
+"""
 
 import base64
 import json
@@ -38,8 +41,19 @@ def each(pattern: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", found)
 
 
+def each_of_packs(pattern: str) -> pytest.MarkDecorator:
+    """One test for each pack and each of its fixtures of that pattern, those of its base included."""
+    found = [
+        pytest.param(pack, path, id=f"{pack.protocol}/{pack.revision}/{name}")
+        for pack in PACKS
+        for name, path in pack.specimens.like(pattern).items()
+    ]
+    assert found, f"no fixture is {pattern}"
+    return pytest.mark.parametrize(("pack", "path"), found)
+
+
 def pack_of(path: Path) -> Pack:
-    """The pack whose fixture it is."""
+    """The pack whose own fixture it is."""
     protocol, revision, *_ = path.relative_to(FIXTURES).parts
     return packs.find(f"{protocol}@{revision}")
 
@@ -79,9 +93,8 @@ def judged(events: Iterable[Event], monitor: Monitor) -> list[Finding]:
 
 
 @cache
-def findings_on(path: Path) -> tuple[Finding, ...]:
-    """All findings on a message or a transcript."""
-    pack = pack_of(path)
+def findings_on(pack: Pack, path: Path) -> tuple[Finding, ...]:
+    """All findings by a pack on a message or a transcript."""
     events = records.open_record(content(path), name_of(path), pack).events
     return tuple(judged(events, Monitor(pack)))
 

@@ -13,6 +13,7 @@ from specimens import (
     claimed,
     content,
     each,
+    each_of_packs,
     files,
     findings_on,
     header,
@@ -43,19 +44,18 @@ def kind_in(name: str, pack: Pack) -> str:
 @pytest.mark.parametrize("sort", ["messages", "transcripts"])
 @pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
 def test_every_pack_has_fixtures_of_every_sort(pack: Pack, sort: str, validity: str) -> None:
-    assert files(f"{pack.protocol}/{pack.revision}/{sort}/{validity}/*.json*")
+    assert pack.specimens.like(f"{sort}/{validity}/*.json*")
 
 
-@each("*/*/messages/valid/*.json")
-def test_valid_message(path: Path) -> None:
-    assert against(findings_on(path)) == []
-    assert any(finding.ok for finding in findings_on(path))
+@each_of_packs("messages/valid/*.json")
+def test_valid_message(pack: Pack, path: Path) -> None:
+    assert against(findings_on(pack, path)) == []
+    assert any(finding.ok for finding in findings_on(pack, path))
 
 
-@each("*/*/messages/valid/*.json")
-def test_valid_message_is_of_the_kind_it_is_named_for(path: Path) -> None:
+@each_of_packs("messages/valid/*.json")
+def test_valid_message_is_of_the_kind_it_is_named_for(pack: Pack, path: Path) -> None:
     """A response on its own does not show its kind; told which it is, the kit finds nothing wrong either."""
-    pack = pack_of(path)
     kind = kind_in(path.stem, pack)
     event, *_ = records.open_record(content(path), name_of(path), pack).events
     assert isinstance(event, Received)
@@ -64,24 +64,24 @@ def test_valid_message_is_of_the_kind_it_is_named_for(path: Path) -> None:
     assert against(judged([event, Closed(2)], Monitor(pack, kind=kind))) == []
 
 
-@each("*/*/messages/invalid/*.json")
-def test_invalid_message(path: Path) -> None:
+@each_of_packs("messages/invalid/*.json")
+def test_invalid_message(pack: Pack, path: Path) -> None:
     obeys(parsed(path), "fixture.schema.json#/$defs/invalid")
-    broken = {finding.requirement for finding in findings_on(path) if not finding.ok}
-    assert broken == set(claimed(path)), against(findings_on(path))
+    broken = {finding.requirement for finding in findings_on(pack, path) if not finding.ok}
+    assert broken == set(claimed(path)), against(findings_on(pack, path))
 
 
-@each("*/*/transcripts/valid/*.jsonl")
-def test_valid_transcript(path: Path) -> None:
+@each_of_packs("transcripts/valid/*.jsonl")
+def test_valid_transcript(pack: Pack, path: Path) -> None:
     assert "fails" not in header(path)
-    assert against(findings_on(path)) == []
-    assert any(finding.ok for finding in findings_on(path))
+    assert against(findings_on(pack, path)) == []
+    assert any(finding.ok for finding in findings_on(pack, path))
 
 
-@each("*/*/transcripts/invalid/*.jsonl")
-def test_invalid_transcript(path: Path) -> None:
-    broken = {finding.requirement for finding in findings_on(path) if not finding.ok}
-    assert broken == set(claimed(path)), against(findings_on(path))
+@each_of_packs("transcripts/invalid/*.jsonl")
+def test_invalid_transcript(pack: Pack, path: Path) -> None:
+    broken = {finding.requirement for finding in findings_on(pack, path) if not finding.ok}
+    assert broken == set(claimed(path)), against(findings_on(pack, path))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,16 @@ def test_transcript_is_one_of_ours(path: Path) -> None:
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     times = [event["time"] for event in events]
     assert times == sorted(times)
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_what_a_pack_leaves_out_does_not_hold_there(pack: Pack) -> None:
+    """A fixture of the base that is judged by the pack as it says it should be is left out for nothing."""
+    left_out = [name for name in pack.without if name.startswith(("messages/", "transcripts/"))]
+    for name in left_out:
+        path = pack.base.specimens.at(name) if pack.base else Path(name)
+        broken = {finding.requirement for finding in findings_on(pack, path) if not finding.ok}
+        assert broken != (set(claimed(path)) if "/invalid/" in name else set()), name
 
 
 def stream_of(specimen: dict[str, Any]) -> bytes:

@@ -31,17 +31,16 @@ each_requirement = pytest.mark.parametrize(
 
 
 def fixtures(pack: Pack, validity: str) -> list[Path]:
-    """The pack's valid or invalid messages and transcripts."""
-    folder = f"{pack.protocol}/{pack.revision}"
-    messages = files(f"{folder}/messages/{validity}/*.json")
-    return [*messages, *files(f"{folder}/transcripts/{validity}/*.jsonl")]
+    """The pack's valid or invalid messages and transcripts, those of its base included."""
+    messages = pack.specimens.like(f"messages/{validity}/*.json")
+    return [*messages.values(), *pack.specimens.like(f"transcripts/{validity}/*.jsonl").values()]
 
 
 @cache
 def passed(pack: Pack) -> frozenset[str]:
     """What a valid fixture passes."""
     valid = fixtures(pack, "valid")
-    return frozenset(found.requirement for path in valid for found in findings_on(path) if found.ok)
+    return frozenset(found.requirement for path in valid for found in findings_on(pack, path) if found.ok)
 
 
 @cache
@@ -50,7 +49,7 @@ def failed(pack: Pack) -> frozenset[str]:
     return frozenset(
         found.requirement
         for path in fixtures(pack, "invalid")
-        for found in findings_on(path)
+        for found in findings_on(pack, path)
         if not found.ok and found.requirement in claimed(path)
     )
 
