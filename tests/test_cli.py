@@ -124,9 +124,9 @@ def test_options_of_validate(here: Path) -> None:
     ("arguments", "code", "said"),
     [
         (("x.json",), 3, "x.json cannot be read: No such file or directory"),
-        (("-p", "nothing", "-"), 2, "there is no pack 'nothing'; there is awp@0.1-draft.7, "),
-        (("-p", "awp@9", "-"), 2, "there is no pack 'awp@9'; there is awp@0.1-draft.7"),
-        (("-p", "awp", "-k", "pong", "-"), 2, "awp@0.1-draft.7 has no kind 'pong'; it has "),
+        (("-p", "nothing", "-"), 2, "there is no pack 'nothing'; there is awp@0.1-draft.12, "),
+        (("-p", "awp@9", "-"), 2, "there is no pack 'awp@9'; there is awp@0.1-draft.12, awp@0.1-draft.7"),
+        (("-p", "awp", "-k", "pong", "-"), 2, "awp@0.1-draft.12 has no kind 'pong'; it has "),
         (("-k", "pong", str(VALID)), 2, "va-agent-protocol@0.1.0 has no kind 'pong'"),
         (("-",), 3, "-: no known protocol recognises this input"),
     ],
@@ -291,8 +291,8 @@ def test_an_error_says_where_in_the_kit_it_was(capsys: pytest.CaptureFixture[str
     ("arguments", "said"),
     [
         (("nothing",), "there is no pack 'nothing'; there is "),
-        (("awp", "--role", "robot"), "awp@0.1-draft.7 has no role 'robot'; it has world, agent"),
-        (("awp", "--role", "agent"), "there is no scenario yet that certifies the agent of awp@0.1-draft.7"),
+        (("awp", "--role", "robot"), "awp@0.1-draft.12 has no role 'robot'; it has world, agent"),
+        (("awp", "--role", "agent"), "there is no scenario yet that certifies the agent of awp@0.1-draft.12"),
         (("awp", "-s", "nothing"), "no scenario is called 'nothing'; there is action-lockstep, "),
         (("awp", "-s", "handshake", "-s", "typo"), "no scenario is called 'typo'"),
         (("awp", "-r", "AWP-NONE-*"), "no scenario concerns a requirement 'AWP-NONE-*'"),

@@ -15,7 +15,7 @@ from conformance.monitor import Monitor
 from conformance.records import open_record
 
 NOW = Now(1.5, "2026-04-01T00:00:00Z")
-AWP = packs.find("awp")
+AWP = packs.find("awp@0.1-draft.7")
 VA = packs.find("va-agent-protocol")
 
 

@@ -20,7 +20,7 @@ from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
 from conformance.transcript import event_of
 
-AWP = packs.find("awp")
+AWP = packs.find("awp@0.1-draft.7")
 VA = packs.find("va-agent-protocol")
 
 

@@ -39,7 +39,7 @@ def files() -> Iterator[Any]:
     wire = KIT / "wire.json"
     yield pytest.param("requirements", wire, id=wire.relative_to(ROOT).as_posix())
     for pack in packs.find_all():
-        for row in pack.meta["lifecycles"]:
+        for row in pack.meta["lifecycles"] if pack.base is None else ():
             path = pack.folder / row["file"]
             yield pytest.param("lifecycle", path, id=path.relative_to(ROOT).as_posix())
 
@@ -58,6 +58,17 @@ def told(form: str, value: Any) -> list[str]:
 @pytest.mark.parametrize(("form", "path"), [*files()])
 def test_file_obeys_its_schema(form: str, path: Path) -> None:
     assert told(form, content(path)) == []
+
+
+BASED = [pytest.param(pack, id=pack.name) for pack in packs.find_all() if pack.base]
+
+
+@pytest.mark.parametrize("pack", BASED)
+def test_what_a_pack_and_its_base_say_together_obeys_the_schemas(pack: Pack) -> None:
+    """As if the pack had said all of it itself."""
+    meta = {name: value for name, value in pack.meta.items() if name not in ("base", "without")}
+    assert told("pack", meta) == []
+    assert told("requirements", {"requirements": pack.rows}) == []
 
 
 @pytest.mark.parametrize(("form", "path"), [*files()])
@@ -111,6 +122,7 @@ WRONG = {
         ("/lifecycles/0/moves/0/to", "running"),
         ("/recognise", {"pattern": "x"}),
         ("/roles", {"agent": "alone"}),
+        ("/without", {"dispatch": "there is no base that has it"}),
     ],
     "requirements": [
         ("/requirements/0/level", "SHALL"),
@@ -120,6 +132,7 @@ WRONG = {
         ("/requirements/0/check", {"kind": "transition"}),
         ("/requirements/0/check", []),
         ("/requirements/0/claims", [{}]),
+        ("/changes", [{"id": "VA-MSG-001", "level": "MAY"}]),
     ],
     "errata": [
         ("/errata/0/witness/repaired", "invalid"),
@@ -158,6 +171,25 @@ def test_schema_refuses(form: str, pointer: str, new: Any) -> None:
     assert found, "it accepts this"
 
 
+# The same of a pack that has a base, which says less.
+WRONG_CHANGES = [
+    ("pack", "/base", ""),
+    ("pack", "/without", {}),
+    ("pack", "/kinds", [{"name": "ping"}]),
+    ("requirements", "/changes", []),
+    ("requirements", "/changes/0", {"id": "AWP-AGT-007"}),
+    ("requirements", "/changes/0", {"summary": "Of which requirement?"}),
+    ("requirements", "/changes/0", {"id": "AWP-AGT-007", "levle": "MAY"}),
+    ("requirements", "/requirements", [{"id": "AWP-AGT-007", "summary": "It is so.", "untested": "so far"}]),
+]
+
+
+@pytest.mark.parametrize(("form", "pointer", "new"), WRONG_CHANGES)
+def test_schema_refuses_of_a_pack_with_a_base(form: str, pointer: str, new: Any) -> None:
+    pack = packs.find("awp@0.1-draft.12")
+    assert told(form, changed(content(pack.folder / f"{form}.json"), pointer, new)), "it accepts this"
+
+
 @pytest.mark.parametrize("pack", PACKS)
 def test_scenarios_of_a_pack_use_facts_that_it_declares(pack: Pack) -> None:
     """Else a misspelt fact would make a scenario not applicable, and nobody would know why."""
@@ -168,7 +200,7 @@ def test_scenarios_of_a_pack_use_facts_that_it_declares(pack: Pack) -> None:
             path == fact or path.startswith(f"{fact}.") or fact.startswith(f"{path}.") for fact in declared
         )
 
-    for path in sorted((pack.fixtures / "scenarios").glob("*.yaml")):
+    for path in pack.specimens.like("scenarios/*.yaml").values():
         text = path.read_text(encoding="utf-8")
         needs = yamltext.parse(text, path.name)[0].get("needs", {})
         used = [name.removeprefix(FACTS) for name in NAME.findall(text) if name.startswith(FACTS)]
@@ -179,7 +211,7 @@ def test_scenarios_of_a_pack_use_facts_that_it_declares(pack: Pack) -> None:
 @pytest.mark.parametrize("pack", PACKS)
 def test_reference_states_facts_that_its_pack_declares(pack: Pack) -> None:
     for row in pack.meta["reference"].values():
-        stated = configuration.read(pack.fixtures / row["ics"]).ics
+        stated = configuration.read(pack.specimens.at(row["ics"])).ics
         top = {fact.partition(".")[0] for fact in pack.meta["ics"]}
         assert set(stated) <= top
 
@@ -187,6 +219,6 @@ def test_reference_states_facts_that_its_pack_declares(pack: Pack) -> None:
 @pytest.mark.parametrize("pack", PACKS)
 def test_every_scenario_of_a_pack_can_be_read(pack: Pack) -> None:
     names = {scenario.name for role in pack.roles for scenario in scenarios.of_pack(pack, role)}
-    files = (pack.fixtures / "scenarios").glob("[!_]*.yaml")
+    files = pack.specimens.like("scenarios/[!_]*.yaml").values()
     assert names == {path.stem for path in files}
     assert names

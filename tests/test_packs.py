@@ -28,12 +28,18 @@ def test_the_packs_have_no_problems(pack: Pack) -> None:
 
 
 def test_the_packs_are_there() -> None:
-    assert {"awp@0.1-draft.7", "va-agent-protocol@0.1.0"} <= {pack.name for pack in find_all()}
+    names = {"awp@0.1-draft.7", "awp@0.1-draft.12", "va-agent-protocol@0.1.0"}
+    assert names <= {pack.name for pack in find_all()}
 
 
 @pytest.mark.parametrize(
     ("name", "found"),
-    [("awp", "awp@0.1-draft.7"), ("awp@", "awp@0.1-draft.7"), ("va-agent-protocol@0.1.0",) * 2],
+    [
+        ("awp", "awp@0.1-draft.12"),
+        ("awp@", "awp@0.1-draft.12"),
+        ("awp@0.1-draft.7",) * 2,
+        ("va-agent-protocol@0.1.0",) * 2,
+    ],
 )
 def test_a_pack_is_found_by_name(name: str, found: str) -> None:
     assert find(name).name == found
@@ -42,8 +48,11 @@ def test_a_pack_is_found_by_name(name: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("awp@9", "there is no pack 'awp@9'; there is awp@0.1-draft.7"),
-        ("nothing", "there is no pack 'nothing'; there is awp@0.1-draft.7, .*va-agent-protocol@0.1.0"),
+        ("awp@9", "there is no pack 'awp@9'; there is awp@0.1-draft.12, awp@0.1-draft.7$"),
+        (
+            "nothing",
+            "there is no pack 'nothing'; there is awp@0.1-draft.12, awp@.*va-agent-protocol@0.1.0",
+        ),
         ("", "there is no pack ''"),
     ],
 )

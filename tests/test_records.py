@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from judging import AWP, TRACES, VA, against, lines
 
-from conformance import records
+from conformance import packs, records
 from conformance.errors import InputUnreadable, UnknownProtocol
 from conformance.events import Closed, Malformed, Opened, Received
 from conformance.monitor import Monitor
@@ -95,10 +95,10 @@ def test_a_broken_first_line_does_not_make_the_rest_one_text() -> None:
 
 KNOWN = [
     (PROGRESS, VA),
-    (PING, AWP),
+    (PING, packs.find("awp")),
     ({"id": "T", "objective": "o", "acceptanceCriteria": []}, VA),
     ({"taskId": "T", "status": "completed"}, VA),
-    ({"from": "agent", "step": "ping", "msg": PING}, AWP),
+    ({"from": "agent", "step": "ping", "msg": PING}, packs.find("awp")),
 ]
 
 

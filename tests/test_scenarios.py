@@ -14,7 +14,7 @@ from conformance import packs, scenarios, yamltext
 from conformance.errors import BadScenario, NoSuchScenario
 from conformance.scenarios import Scenario, Step, load, of_pack, read, seconds, select
 
-AWP = packs.find("awp")
+AWP = packs.find("awp@0.1-draft.7")
 VA = packs.find("va-agent-protocol")
 
 HEAD = "title: x\nrole: agent\ncovers: [AWP-MSG-001]\nsteps:\n"

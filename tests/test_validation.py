@@ -14,7 +14,7 @@ from conformance.errors import InputUnreadable, NoSuchKind, NoSuchPack
 from conformance.validation import Judged, Options, judge, judge_path
 
 VA = packs.find("va-agent-protocol")
-AWP = packs.find("awp")
+AWP = packs.find("awp@0.1-draft.7")
 
 ACCEPTED = (
     b'{"protocol":"va-agent-protocol","version":"0.1.0","timestamp":"2026-04-01T00:00:00Z",'
@@ -239,3 +239,55 @@ def test_whatever_comes_each_finding_is_one_line_and_the_json_is_json(data: byte
     rows = as_json(judged)["inputs"][0]["findings"]
     assert len(rows) == len(judged.findings)
     assert all(row["line"] >= 1 and row["column"] >= 1 for row in rows)
+
+
+# ── which revision ───────────────────────────────────────────────────────────────────────────────
+
+STANDING = (
+    b'{"jsonrpc":"2.0","id":5,"method":"safety.approval.respond","params":'
+    b'{"approval_id":"ap-1","decision":"approve","standing":{"scope":{"type":"move"},"expires_at":9}}}'
+)
+
+
+def test_a_message_of_an_older_revision_is_not_blamed_for_it() -> None:
+    """All drafts of AWP call themselves 0.1: the message does not say which of them it follows."""
+    judged = told(STANDING)
+    assert judged.summary() == "in: valid (awp@0.1-draft.7, 1 message)"
+    newer = told(STANDING.replace(b"expires_at", b"expires_at_ns"))
+    assert newer.summary() == "in: valid (awp@0.1-draft.12, 1 message)"
+
+
+def test_a_message_that_is_wrong_by_every_revision_is_judged_by_the_newest() -> None:
+    judged = told(STANDING.replace(b'"approve"', b'"shrug"').replace(b"expires_at", b"expires_at_ns"))
+    assert judged.summary() == "in: invalid (awp@0.1-draft.12, 1 message, 1 finding)"
+    assert "AWP-APR-002" in lines(judged)[0]
+
+
+def test_who_names_the_revision_is_taken_at_his_word() -> None:
+    assert not judge(STANDING, "in", STATELESS, packs.find("awp")).valid
+    header = b'{"transcript": 1, "protocol": "awp", "revision": "0.1-draft.12"}\n'
+    event = b'{"seq": 1, "event": "received", "time": 0, "connection": "main", "party": "agent", "message": '
+    assert not told(header + event + STANDING + b"}\n").valid
+
+
+def test_a_trace_does_not_tell_its_revision_either() -> None:
+    judged = told(b'{"from": "agent", "step": "respond", "msg": ' + STANDING + b"}\n")
+    assert judged.summary() == "in: valid (awp@0.1-draft.7, 1 message)"
+
+
+def test_a_kind_that_only_the_newest_revision_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    def kind(pack: packs.Pack, name: str, known: Any = packs.Pack.kind) -> packs.Kind:
+        if pack.revision == "0.1-draft.7":
+            raise NoSuchKind(name)
+        found: packs.Kind = known(pack, name)
+        return found
+
+    monkeypatch.setattr(packs.Pack, "kind", kind)
+    assert told(STANDING, kind="safety.approval.respond").pack is packs.find("awp")
+
+
+@pytest.mark.parametrize(
+    "path", sorted(AWP.fixtures.glob("transcripts/valid/*.jsonl")), ids=lambda path: path.stem
+)
+def test_a_clean_record_is_clean_whoever_judges_it(path: Path) -> None:
+    assert judge_path(path, Options()).findings == []

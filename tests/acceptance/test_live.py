@@ -22,6 +22,9 @@ from conformance.packs import Pack
 AT_ONCE = 6
 """Most of the time, both sides of a run wait for the other."""
 
+WORLD = "awp@0.1-draft.7"
+"""What the world of another maker is built to."""
+
 REFERENCES = [
     pytest.param(pack, role, id=f"{pack.name} {role}")
     for pack in packs.find_all()
@@ -101,7 +104,7 @@ def world(mode: str) -> Iterator[str]:
 @pytest.mark.parametrize("mode", ["streaming", "lockstep"])
 def test_a_real_world(mode: str, tmp_path: Path) -> None:
     with world(mode) as url:
-        run = conformance_run(tmp_path, "awp", url)
+        run = conformance_run(tmp_path, WORLD, url)
     assert run.code == 0
     assert run.of("fail", "warn", "inconclusive") == [], run.text
     own = [name for name in run.of("pass") if name.startswith("AWP-")]
@@ -120,7 +123,7 @@ def test_a_real_world(mode: str, tmp_path: Path) -> None:
 def test_a_real_world_in_pytest(mode: str, tmp_path: Path) -> None:
     """The same by the plugin, on two workers: the same requirements pass."""
     with world(mode) as url:
-        by_command = conformance_run(tmp_path / "command", "awp", url)
+        by_command = conformance_run(tmp_path / "command", WORLD, url)
         command = [
             sys.executable,
             "-m",
@@ -131,7 +134,7 @@ def test_a_real_world_in_pytest(mode: str, tmp_path: Path) -> None:
             "-p",
             "no:cacheprovider",
             "--conformance",
-            "awp",
+            WORLD,
         ]
         options = ["--conformance-target", url, "--conformance-report", str(tmp_path / "plugin")]
         done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=120)
