@@ -20,7 +20,8 @@ REFERENCES = [
 
 def listed(pack: Pack, role: str) -> list[str]:
     """The names of the faults as the reference prints them, which a mapping would make unique."""
-    places = {"python": shlex.quote(sys.executable), "fixtures": shlex.quote(str(pack.fixtures))}
+    fixtures = pack.specimens.at("targets").parent
+    places = {"python": shlex.quote(sys.executable), "fixtures": shlex.quote(str(fixtures))}
     command = shlex.split(pack.meta["reference"][role]["faults"].format(**places))
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     return [line.split()[0] for line in done.stdout.splitlines()]

@@ -26,7 +26,7 @@ import json
 from conformance import packs
 from conformance.report.evaluation import digest
 found = {pack.name: digest(pack) for pack in packs.find_all()}
-scenarios = {pack.name: len(list(pack.fixtures.glob("scenarios/*.yaml"))) for pack in packs.find_all()}
+scenarios = {pack.name: len(pack.specimens.like("scenarios/*.yaml")) for pack in packs.find_all()}
 print(json.dumps([str(packs.data_root()), found, scenarios]))
 """
 

@@ -52,7 +52,7 @@ def test_there_are_published_revisions() -> None:
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: str(source.parent.relative_to(ROOT)))
 def test_constraints_are_the_published_ones(source: Path) -> None:
-    """Those of every schema of the revision, where it takes some over from its base too."""
+    """Those of every schema of the revision, of what it takes over from its base too."""
     rows = listed(source)
     schemas = Pack(source.parent).data.like("**/*.schema.json")
     found = {name: digest(json.loads(path.read_text(encoding="utf-8"))) for name, path in schemas.items()}
