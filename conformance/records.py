@@ -7,6 +7,8 @@ messages: one JSON text, or one a line.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple
@@ -188,22 +190,31 @@ def _elements(reading: Reading) -> Iterator[_Text]:
     if not isinstance(reading.value, list) or not reading.value:
         yield _Text(reading)
         return
-    text, line, at = reading.text, reading.line, 0
+    text, line, at, margin = reading.text, reading.line, 0, 0
     for start, end in _spans(text):
-        line, at = line + text.count("\n", at, start), start
-        column = start - text.rfind("\n", 0, start)
-        yield _Text(read_message(text[start:end].encode("utf-8", "surrogatepass"), line), column)
+        line, margin = line + text.count("\n", at, start), text.rfind("\n", at, start) + 1 or margin
+        at = start
+        yield _Text(read_message(text[start:end].encode("utf-8", "surrogatepass"), line), start - margin + 1)
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Where the elements of an array begin and end in its text."""
-    scanner, spans = Scanner(jsontext.LIMITS.depth), list[tuple[int, int]]()
-    for kind, start, end, _ in scanner.tokens(text):
-        if len(scanner.steps) == 1 and kind in "}]":
-            spans[-1] = spans[-1][0], end
-        elif len(scanner.steps) == 1:
-            spans.append((start, end))
-    return spans
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the elements of an array begin and end in its text, which is JSON."""
+    at = _next(text, text.index("[") + 1)
+    while text[at] != "]":
+        end = _PLAIN.raw_decode(text, at)[1]
+        yield at, end
+        at = _next(text, end)
+
+
+def _next(text: str, at: int) -> int:
+    """Where the next token begins that is no comma."""
+    found = _MARK.search(text, at)
+    assert found is not None, "an array ends with a bracket"
+    return found.start()
+
+
+_PLAIN = json.JSONDecoder()
+_MARK = re.compile(r"[^ \t\r\n,]")
 
 
 def _from_messages(texts: Iterable[_Text]) -> Iterator[Event]:
