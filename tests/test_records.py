@@ -289,6 +289,20 @@ def test_a_trace_is_read_as_what_was_said() -> None:
     assert end == Closed(5, final=False)
 
 
+def test_an_audit_log_is_read_as_what_was_said() -> None:
+    record = {"ts_mono_ns": 0, "direction": "world", "prev_hash": None}
+    log = lines(
+        record | {"kind": "header", "body": {"class": "audit_record"}},
+        record | {"kind": "message", "direction": "agent", "body": PING},
+        record | {"kind": "frame", "body": {"channel_id": 1}},
+        record | {"kind": "message", "body": {"jsonrpc": "2.0", "id": 1, "result": {}}},
+    )
+    first, second, end = opened(log)
+    assert (first.party, first.value, first.line) == ("agent", PING, 2)
+    assert (second.party, second.line) == ("world", 4)
+    assert end == Closed(5, final=False)
+
+
 def test_a_trace_line_without_a_speaker_is_of_nobody_known() -> None:
     _, second, _ = opened(lines({"from": "agent", "msg": PING}, {"msg": PING}))
     assert second.party == ""
