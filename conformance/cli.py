@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 from conformance import __version__
-from conformance.console import say
+from conformance.console import say, width
 from conformance.errors import ConformanceError, ExitCode
 from conformance.wording import printable
+
+if TYPE_CHECKING:
+    from conformance import validation
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,7 +75,8 @@ def main() -> None:
               help="Judge as what a sender may send, or as what a receiver must accept.")  # fmt: skip
 @click.option("--stateless", is_flag=True, help="Judge each message alone.")
 @click.option("--as-published", is_flag=True, help="Judge by the published schemas alone, defects included.")
-@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "form_out", type=click.Choice(["text", "json", "sarif", "junit", "github"]),
+              default="text", show_default=True)  # fmt: skip
 @guarded
 def validate(
     files: tuple[Path, ...],
@@ -89,12 +93,23 @@ def validate(
     if not files and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("name a FILE, or pipe messages to standard input")
     options = validation.Options(protocol, kind, form, stateless, as_published)
-    judged = [validation.judge_path(path, options) for path in validation.expand(files or (Path("-"),))]
-    write = validation.FORMATS[form_out]
-    write(judged, say)
-    for one in judged:
+    return _validate(validation.expand(files or (Path("-"),)), options, form_out)
+
+
+def _validate(paths: Iterable[Path], options: validation.Options, form: str) -> int:
+    from conformance import judgement, validation, writers
+
+    writer = writers.writer(form, say, width())
+    judged = []
+    for path in paths:
+        one = validation.judge_path(path, options, writer.told)
+        judged.append(one)
+        writer.done(one)
         say(printable(one.summary()), err=True)
-    return validation.exit_code(judged)
+        if one.stopped:
+            break
+    writer.end()
+    return judgement.exit_code(judged)
 
 
 def _protocol_option(value: str) -> Any:

@@ -226,7 +226,18 @@ class Pack:
 
     def recognises(self, value: JSON) -> bool:
         """Whether a message, or a document, may belong to this protocol."""
-        return simply_fits(self.meta["recognise"], value)
+        if simply_fits(self.meta["recognise"], value):
+            return self._has_method_of(value)
+        return any(
+            kind.document and "schema" in kind.when and simply_fits(kind.when["schema"], value)
+            for kind in self.kinds
+        )
+
+    def _has_method_of(self, value: JSON) -> bool:
+        """Whether a JSON-RPC message, if it is one and calls a method, calls one of this protocol's."""
+        if self.meta.get("envelope") != "json-rpc" or "method" not in value:
+            return True
+        return any(kind.when.get("method") == value["method"] for kind in self.kinds)
 
     def problems(self) -> Iterator[str]:
         """What is wrong with this pack's own tables, one sentence each."""
@@ -283,7 +294,7 @@ class Pack:
 
 
 def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
-    """Whether the value fits a small schema of `required`, `properties`, `const`, `enum` and `not`.
+    """Whether the value fits a small schema of `required`, `properties`, `const`, `enum`, `not`, `anyOf`.
 
     The few keywords that recognition needs, without an engine: every pack is asked about every
     message whose protocol is not known yet.
@@ -293,6 +304,8 @@ def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
     if "enum" in schema and value not in schema["enum"]:
         return False
     if "not" in schema and simply_fits(schema["not"], value):
+        return False
+    if "anyOf" in schema and not any(simply_fits(branch, value) for branch in schema["anyOf"]):
         return False
     if "required" not in schema and "properties" not in schema:
         return True

@@ -1,21 +1,29 @@
-"""Any input that a person may hold, as events: a message, an array, JSON Lines, a transcript, a trace.
+"""Any input that a person may hold, as events, read as it comes.
 
-What an input is shows in its first text: a transcript has a header, a protocol's own trace has the
-members that its pack names (`trace`), and everything else is messages.
+The first text that is JSON tells what it is: a transcript of ours begins with its header, a record in
+a protocol's own format has lines of that shape (the `traces` of its pack), and everything else is
+messages: one JSON text, or one a line.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import NamedTuple
 
-from conformance import jsontext, transcript
+from conformance import jsontext, recognition, transcript
 from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
 from conformance.events import JSON, Closed, Event
 from conformance.framing import LineStream, Reading, read_message
-from conformance.packs import Pack, find, find_all, pointer_value, simply_fits
-from conformance.tokens import Scanner
+from conformance.packs import Pack, find, pointer_value
+from conformance.recognition import HELD, Recogniser, Trace, trace_of
+from conformance.tokens import Broken, Scanner
 from conformance.wording import shown
+
+LOOKED_AT = 1_000_000
+"""So many bytes of an input are looked at to tell one text on many lines from many texts."""
 
 
 class Record(NamedTuple):
@@ -29,29 +37,52 @@ class Record(NamedTuple):
     others: tuple[Pack, ...] = ()
 
 
+class Unrecognised(NamedTuple):
+    """An input of no known protocol: its texts as events all the same, and why it is none."""
+
+    why: UnknownProtocol
+    events: Iterator[Event]
+
+
 def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
     """The record in `data`. `where` names the input in errors; `pack` is the protocol if it is known.
 
     Raises UnknownProtocol where no message tells which protocol it is, and InputUnreadable where a
     transcript is broken.
     """
-    texts = list(_texts(data))
-    first = next((text.reading for text in texts if text.reading.fatal is None), None)
-    if first is not None and transcript.is_header(first.value):
-        known = pack or _named(first.value, where)
-        rest = (text.reading for text in texts if text.reading is not first)
-        return Record(known, transcript.read(rest, where))
-    values = (text.reading.value for text in texts if text.reading.fatal is None)
-    known, *others = [pack] if pack else recognise(values, where)
-    trace = known.meta.get("trace")
-    if trace and first is not None and _is_trace(first.value, trace):
-        return Record(known, _from_trace([text.reading for text in texts], trace, where), tuple(others))
-    return Record(known, _from_messages(texts), tuple(others))
+    found = open_stream([data], where, pack)
+    if isinstance(found, Unrecognised):
+        raise found.why
+    return found
 
 
-def open_texts(data: bytes) -> Iterator[Event]:
-    """The texts of an input as events, whatever protocol they belong to, if to any."""
-    return _from_messages(list(_texts(data)))
+def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -> Record | Unrecognised:
+    """The record in bytes as they come; no more of them are read than are needed to tell what it is.
+
+    Raises InputUnreadable where a transcript is broken.
+    """
+    texts, held, recogniser = _texts(iter(chunks)), list[_Text](), Recogniser(where)
+    first: _Text | None = None
+    others: tuple[Pack, ...] = ()
+    for text in islice(texts, HELD):
+        held.append(text)
+        if text.reading.fatal is not None:
+            continue
+        if first is None and transcript.is_header(text.reading.value):
+            known = pack or _named(text.reading.value, where)
+            rest = (one.reading for one in chain(held[:-1], texts))
+            return Record(known, transcript.read(rest, where))
+        first = first or text
+        if pack is None:
+            pack = recogniser.look(text.reading.value)
+            others = recognition.older(pack, text.reading.value) if pack else ()
+        if pack is not None:
+            break
+    whole = chain(held, texts)
+    if pack is None:
+        return Unrecognised(recogniser.undecided(), _from_messages(whole))
+    trace = trace_of(first.reading.value, pack) if first else None
+    return Record(pack, _from_trace(whole, trace, where) if trace else _from_messages(whole), others)
 
 
 def _named(header: dict[str, JSON], where: str) -> Pack:
@@ -72,17 +103,93 @@ class _Text(NamedTuple):
     column: int = 1
 
 
-def _texts(data: bytes) -> Iterator[_Text]:
-    """Every text of the input: one if it is one JSON text, else one a line."""
-    head, newline, rest = data.strip(b"\r\n \t").partition(b"\n")
+def _texts(chunks: Iterator[bytes]) -> Iterator[_Text]:
+    """Every text of the input: one if it is one JSON text, else one a line.
+
+    Where the first line is a message, lines are read as they come; else as much is read as it takes to
+    tell one text from many.
+    """
+    data, ended = _until_line(chunks)
+    reading = read_message(data.strip(_BLANK).partition(b"\n")[0])
+    if not ended and not isinstance(reading.value, dict):
+        data, ended = _until_decided(data, chunks)
+    if ended:
+        yield from _at_once(data)
+    else:
+        yield from map(_Text, _lines(chain([data], chunks)))
+
+
+_BLANK = b"\r\n \t"
+
+
+def _until_line(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
+    """The first bytes with a line that is not blank and its end; whether that is all there is."""
+    data = bytearray()
+    for chunk in chunks:
+        data += chunk
+        if (b"\n" in chunk and b"\n" in data.lstrip(_BLANK)) or len(data) > jsontext.LIMITS.length:
+            return bytes(data), False
+    return bytes(data), True
+
+
+def _until_decided(data: bytes, chunks: Iterator[bytes]) -> tuple[bytes, bool]:
+    """More bytes, until they can be no single text; or all of them, and that they are."""
+    opening, pieces = _Opening(), [data]
+    while opening.goes_on(pieces[-1]):
+        piece = next(chunks, None)
+        if piece is None:
+            return b"".join(pieces), True
+        pieces.append(piece)
+    return b"".join(pieces), False
+
+
+class _Opening:
+    """Whether bytes may still be one JSON text: told line by line, for the first of them."""
+
+    def __init__(self) -> None:
+        self._scanner = Scanner(jsontext.LIMITS.depth)
+        self._rest = b""
+        self._left = LOOKED_AT
+        self._size = 0
+
+    def goes_on(self, piece: bytes) -> bool:
+        """Whether it may, with this piece too."""
+        self._size += len(piece)
+        if self._left <= 0:
+            return self._size <= jsontext.LIMITS.length
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        return all(map(self._takes, lines))
+
+    def _takes(self, line: bytes) -> bool:
+        self._left -= len(line) + 1
+        text = jsontext.decode(line)[0]
+        if text is None:
+            return False
+        try:
+            for _ in self._scanner.tokens(text):
+                pass
+        except Broken:
+            return False
+        return True
+
+
+def _at_once(data: bytes) -> Iterator[_Text]:
+    """The texts of a whole input."""
+    head, newline, rest = data.strip(_BLANK).partition(b"\n")
     if newline and rest.strip() and read_message(head).fatal is not None:
         whole = read_message(data)
         if whole.fatal is None:
             yield from _elements(whole)
             return
-    stream = LineStream()
-    lines = [*stream.feed(data), *stream.end()]
+    lines = list(_lines([data]))
     yield from _elements(lines[0]) if len(lines) == 1 else map(_Text, lines)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[Reading]:
+    stream = LineStream(jsontext.LIMITS)
+    for chunk in chunks:
+        yield from stream.feed(chunk)
+    yield from stream.end()
 
 
 def _elements(reading: Reading) -> Iterator[_Text]:
@@ -90,100 +197,60 @@ def _elements(reading: Reading) -> Iterator[_Text]:
     if not isinstance(reading.value, list) or not reading.value:
         yield _Text(reading)
         return
-    text, line, at = reading.text, reading.line, 0
+    text, line, at, margin = reading.text, reading.line, 0, 0
     for start, end in _spans(text):
-        line, at = line + text.count("\n", at, start), start
-        column = start - text.rfind("\n", 0, start)
-        yield _Text(read_message(text[start:end].encode("utf-8", "surrogatepass"), line), column)
+        line, margin = line + text.count("\n", at, start), text.rfind("\n", at, start) + 1 or margin
+        at = start
+        yield _Text(read_message(text[start:end].encode("utf-8", "surrogatepass"), line), start - margin + 1)
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Where the elements of an array begin and end in its text."""
-    scanner, spans = Scanner(jsontext.LIMITS.depth), list[tuple[int, int]]()
-    for kind, start, end, _ in scanner.tokens(text):
-        if len(scanner.steps) == 1 and kind in "}]":
-            spans[-1] = spans[-1][0], end
-        elif len(scanner.steps) == 1:
-            spans.append((start, end))
-    return spans
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the elements of an array begin and end in its text, which is JSON."""
+    at = _next(text, text.index("[") + 1)
+    while text[at] != "]":
+        end = _PLAIN.raw_decode(text, at)[1]
+        yield at, end
+        at = _next(text, end)
 
 
-def recognise(values: Iterable[JSON], where: str) -> list[Pack]:
-    """The packs of the first protocol that knows one of the values, the newest first.
-
-    They are several where a value does not tell its revision. UnknownProtocol says what the values
-    look like instead.
-    """
-    seen: JSON = None
-    for value in values:
-        inner = [value]
-        for pack in find_all():
-            trace = pack.meta.get("trace")
-            if trace and _is_trace(value, trace):
-                inner.append(pointer_value(value, trace["message"]))
-        for candidate in inner:
-            known = [one for one in find_all() if one.recognises(candidate) or _is_document(one, candidate)]
-            if known:
-                return [pack for pack in known if pack.protocol == known[0].protocol]
-        seen = value if seen is None else seen
-    names = ", ".join(dict.fromkeys(pack.protocol for pack in find_all()))
-    held = f"it begins with {shown(seen)}" if seen is not None else "it holds no JSON message"
-    raise UnknownProtocol(
-        f"{where}: no known protocol recognises this input ({held}); name one of {names} with -p"
-    )
+def _next(text: str, at: int) -> int:
+    """Where the next token begins that is no comma."""
+    found = _MARK.search(text, at)
+    assert found is not None, "an array ends with a bracket"
+    return found.start()
 
 
-def _is_document(pack: Pack, value: JSON) -> bool:
-    return any(
-        kind.document and "schema" in kind.when and simply_fits(kind.when["schema"], value)
-        for kind in pack.kinds
-    )
+_PLAIN = json.JSONDecoder()
+_MARK = re.compile(r"[^ \t\r\n,]")
 
 
-def _from_messages(texts: list[_Text]) -> Iterator[Event]:
+def _from_messages(texts: Iterable[_Text]) -> Iterator[Event]:
+    seq = 0
     for seq, text in enumerate(texts, 1):
         yield transcript.event_of(text.reading, seq, "", column=text.column)
-    yield Closed(len(texts) + 1)
+    yield Closed(seq + 1)
 
 
-def _is_trace(value: JSON, trace: dict[str, str]) -> bool:
-    if not isinstance(value, dict):
-        return False
-    if isinstance(pointer_value(value, trace["marker"]), str):
-        return True
-    return isinstance(pointer_value(value, trace["party"]), str) and (
-        jsontext.resolve(value, trace["message"]) is not jsontext.MISSING
-    )
-
-
-def _from_trace(readings: list[Reading], trace: dict[str, str], where: str) -> Iterator[Event]:
-    """The messages of a protocol's own trace, without its markers and messages that never arrived."""
+def _from_trace(texts: Iterable[_Text], trace: Trace, where: str) -> Iterator[Event]:
+    """The messages of a protocol's own record, without what else its lines tell."""
     seq = 0
-    for reading in readings:
-        seq += 1
+    for seq, (reading, _) in enumerate(texts, 1):
         if reading.fatal is not None:
             yield transcript.event_of(reading, seq, "")
-            continue
-        if not _is_line_of(reading.value, trace):
-            said = "neither a message of the trace nor one of its markers"
-            raise InputUnreadable(f"{where}:{reading.line}: this line is {said}")
-        place = jsontext.locate(reading.text, trace["message"])
-        lost = pointer_value(reading.value, trace["undelivered"]) is False
-        if lost or jsontext.resolve(reading.value, trace["message"]) is jsontext.MISSING or place is None:
-            continue
-        yield _traced(reading, place, seq, trace)
-    # A trace does not say how its connection ended, only where the recording did.
+        elif not trace.is_line(reading.value):
+            said = f"this is no line of {trace.name}, as the first one is"
+            raise InputUnreadable(f"{where}:{reading.line}: {said}")
+        elif trace.holds_message(reading.value):
+            yield _traced(reading, seq, trace)
+    # Such a record does not say how its connection ended, only where the recording did.
     yield Closed(seq + 1, final=False)
 
 
-def _is_line_of(value: JSON, trace: dict[str, str]) -> bool:
-    """Whether a line of a trace is a marker or holds a message."""
-    return any(jsontext.resolve(value, trace[name]) is not jsontext.MISSING for name in ("marker", "message"))
-
-
-def _traced(reading: Reading, place: Any, seq: int, trace: dict[str, str]) -> Event:
+def _traced(reading: Reading, seq: int, trace: Trace) -> Event:
+    place = jsontext.locate(reading.text, trace.message)
+    assert place is not None, "a line that was parsed is JSON"
     text = reading.text[place.offset : place.end].encode("utf-8", "surrogatepass")
-    party = pointer_value(reading.value, trace["party"])
+    party = pointer_value(reading.value, trace.party)
     known = party if isinstance(party, str) else ""
     return transcript.event_of(
         read_message(text), seq, known, line=reading.line + place.line - 1, column=place.column

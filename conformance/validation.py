@@ -1,24 +1,30 @@
-"""`validate`: an input judged, and the findings as text or JSON."""
+"""`validate`: inputs judged as they come, each finding told at once."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from conformance import KIT, packs, records
-from conformance.errors import CannotJudge, ExitCode, InputUnreadable, NoSuchKind, UnknownProtocol
-from conformance.events import Fault, Malformed, Received
-from conformance.findings import Finding, Level, Verdict, verdict_of
+from conformance import packs, recognition, records
+from conformance.errors import CannotJudge, NoSuchKind
+from conformance.events import Event, Fault, Malformed, Received, Sent
+from conformance.findings import Finding
+from conformance.judgement import Judged, Told
 from conformance.monitor import Monitor, placed
 from conformance.packs import Pack
-from conformance.wording import plural, printable
 
-Write = Callable[[str], None]
+SUFFIXES = (".json", ".jsonl", ".ndjson")
+"""The files that a folder stands for."""
+
+CHUNK = 1 << 20
+
+Tell = Callable[[Judged, Told], None]
+"""What is done with each finding against an input."""
+
+_Against = tuple[Finding, Event | None]
+"""A finding against an input, and what it is about, if it is one event."""
 
 
 class Options(NamedTuple):
@@ -30,178 +36,168 @@ class Options(NamedTuple):
     stateless: bool = False
     as_published: bool = False
 
-
-@dataclass(slots=True)
-class Judged:
-    """One input: what it was, and what is wrong with it. `error` says why it could not be judged."""
-
-    path: str
-    pack: Pack | None = None
-    messages: int = 0
-    findings: list[Finding] = field(default_factory=list)
-    error: str = ""
-
-    def verdict(self, finding: Finding) -> Verdict:
-        """Whether the finding is a failure or a warning."""
-        return verdict_of(finding, self.level(finding))
-
-    def level(self, finding: Finding) -> Level:
-        """The level at which the finding counts."""
-        known = self.pack.requirements if self.pack else packs.wire_requirements()
-        return finding.level or known[finding.requirement].level
-
-    @property
-    def fails(self) -> bool:
-        """Whether a MUST is broken."""
-        return any(self.verdict(one) is Verdict.FAIL for one in self.findings)
-
-    @property
-    def valid(self) -> bool:
-        """Whether it could be judged and nothing fails; warnings do not make an input invalid."""
-        return not self.error and not self.fails
-
-    def summary(self) -> str:
-        """One line for a person."""
-        if self.error:
-            return f"conformance: {self.error}"
-        word = "valid" if self.valid else "invalid"
-        name = self.pack.name if self.pack else "no protocol"
-        told = f", {plural(len(self.findings), 'finding')}" if self.findings else ""
-        return f"{self.path}: {word} ({name}, {plural(self.messages, 'message')}{told})"
+    def pack(self) -> Pack | None:
+        """The pack that was named, if one was; NoSuchPack or NoSuchKind where there is none."""
+        pack = packs.find(self.protocol) if self.protocol else None
+        if pack is not None and self.kind:
+            pack.kind(self.kind)
+        return pack
 
 
 def expand(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files to judge: a folder stands for the .json and .jsonl files in it."""
+    """The files to judge: a folder stands for those of SUFFIXES in it, or for itself if it has none."""
     for path in paths:
-        if path.is_dir():
-            inside = sorted(one for one in path.rglob("*") if one.suffix in (".json", ".jsonl"))
-            if not inside:
-                raise InputUnreadable(f"{path} holds no .json and no .jsonl file")
-            yield from inside
-        else:
-            yield path
+        inside = sorted(one for one in path.rglob("*") if one.suffix in SUFFIXES) if path.is_dir() else []
+        yield from inside or [path]
 
 
-def judge_path(path: Path, options: Options) -> Judged:
+def judge_path(path: Path, options: Options, tell: Tell) -> Judged:
     """Judge a file, or standard input for `-`. What cannot be judged is an `error`, not an exception."""
-    pack = packs.find(options.protocol) if options.protocol else None
-    if pack is not None and options.kind:
-        pack.kind(options.kind)
+    judged, pack = Judged(str(path)), options.pack()
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        if path.is_dir():
+            judged.error = f"{path} holds no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file"
+        elif str(path) == "-":
+            judge(_standard_input(), judged, options, tell, pack)
+        else:
+            with path.open("rb") as file:
+                judge(iter(lambda: file.read(CHUNK), b""), judged, options, tell, pack)
     except OSError as error:
-        return Judged(str(path), error=f"{path} cannot be read: {error.strerror}")
+        judged.error = f"{path} cannot be read: {error.strerror}"
+    except KeyboardInterrupt:
+        judged.stopped = True
+    return judged
+
+
+def _standard_input() -> Iterator[bytes]:
+    """Bytes as soon as there are any: an endless input is judged as it comes."""
+    source = sys.stdin.buffer
+    read = getattr(source, "read1", source.read)
+    return iter(lambda: read(CHUNK), b"")
+
+
+def judge(
+    chunks: Iterable[bytes], judged: Judged, options: Options, tell: Tell, pack: Pack | None = None
+) -> None:
+    """Judge the bytes of one input; each finding is told as soon as it is settled."""
     try:
-        return judge(data, str(path), options, pack)
-    except UnknownProtocol as error:
-        return _judge_text(data, str(path), str(error))
+        record = records.open_stream(chunks, judged.path, pack)
+        if isinstance(record, records.Unrecognised):
+            _judge_text(record, judged, tell)
+        else:
+            _judge_record(record, judged, options, tell)
     except CannotJudge as error:
-        return Judged(str(path), error=str(error))
+        judged.error = str(error)
 
 
-def _judge_text(data: bytes, path: str, unknown: str) -> Judged:
-    """Judge what no protocol recognises as text; if some of it is JSON, `unknown` says what it is not."""
-    judged = Judged(path)
-    for event in records.open_texts(data):
-        if isinstance(event, (Malformed, Received)):
-            judged.findings += (_of_fault(event, fault) for fault in event.faults)
-        if isinstance(event, Received):
-            judged.error = unknown
-    if not judged.findings:
-        judged.error = unknown
-    return judged
+def _judge_record(record: records.Record, judged: Judged, options: Options, tell: Tell) -> None:
+    judged.pack = record.pack
+    monitor, older = _monitor(record.pack, options), _Older(record.others, options)
+    try:
+        for event in record.events:
+            found = [(_of_kind(one, event, record.pack), event) for one in monitor.feed(event) if not one.ok]
+            for finding, of in older.settled(event, found):
+                tell(judged, judged.tell(finding, of))
+        for finding, of in older.ended([(one, None) for one in monitor.end() if not one.ok]):
+            tell(judged, judged.tell(finding, of))
+        judged.pack = older.pack or record.pack
+    finally:
+        judged.messages = monitor.messages
+    if monitor.unknown and len(monitor.unknown) == monitor.messages:
+        judged.error = f"{judged.path}: {monitor.unknown[0].problem}"
+    elif not monitor.messages and not judged.told:
+        judged.error = f"{judged.path} holds no message"
 
 
-def _of_fault(event: Malformed | Received, fault: Fault) -> Finding:
-    line, column = placed(event, fault.line, fault.column)
-    return Finding(fault.code, False, "", event.seq, fault.message, fault.pointer, line=line, column=column)
-
-
-def judge(data: bytes, path: str, options: Options, pack: Pack | None = None) -> Judged:
-    """Judge the bytes of one input.
-
-    What does not say of which revision it is, is of the newest by which nothing is wrong with it: a
-    revision that it may not be of is no reason to blame it. Where there is none such, the newest judges.
-    """
-    record = records.open_record(data, path, pack)
-    judged = _judge(record, path, options)
-    for other in record.others if judged.findings else ():
-        with suppress(NoSuchKind):  # of the kind that was named
-            again = _judge(records.open_record(data, path, other), path, options)
-            if again.valid and not again.findings:
-                return again
-    return judged
-
-
-def _judge(record: records.Record, path: str, options: Options) -> Judged:
-    monitor = Monitor(
-        record.pack,
+def _monitor(pack: Pack, options: Options) -> Monitor:
+    return Monitor(
+        pack,
         form=options.form,
         as_published=options.as_published,
         stateless=options.stateless,
         kind=options.kind,
     )
-    judged = Judged(path, record.pack)
+
+
+class _Older:
+    """Older revisions that an input may as well be of, where it does not say of which it is.
+
+    A revision that it may not be of is no reason to blame it: while nothing is wrong with it by one of
+    these, what is wrong by the newest waits. HELD events by which nothing is wrong are enough to take it
+    for one of the newest.
+    """
+
+    def __init__(self, revisions: tuple[Pack, ...], options: Options) -> None:
+        self._revisions = list(revisions)
+        self._options = options
+        self._monitors: dict[Pack, Monitor] = {}
+        self._unseen: list[Event] = []
+        self._held: list[_Against] = []
+
+    @property
+    def pack(self) -> Pack | None:
+        """At the end: the newest of these, if there is something wrong by the newest of all alone."""
+        return self._revisions[0] if self._held else None
+
+    def settled(self, event: Event, found: Sequence[_Against]) -> Sequence[_Against]:
+        """What can be told after an event, on which the newest revision has found this."""
+        if not self._revisions:
+            return found
+        self._unseen.append(event)
+        self._held += found
+        if self._held:
+            self._revisions = [pack for pack in self._revisions if self._is_clean(pack)]
+            self._unseen.clear()
+        elif len(self._unseen) == recognition.HELD:
+            self._revisions.clear()
+            self._unseen.clear()
+        return self._released()
+
+    def ended(self, found: Sequence[_Against]) -> Sequence[_Against]:
+        """What is to be told at the end, where the newest revision has found this."""
+        self._held += found
+        if self._held:
+            self._revisions = [pack for pack in self._revisions if self._is_clean(pack, end=True)]
+        return self._released()
+
+    def _is_clean(self, pack: Pack, *, end: bool = False) -> bool:
+        """Whether nothing is wrong by this revision with what it has not yet seen."""
+        try:
+            monitor = self._monitors.get(pack) or self._monitors.setdefault(
+                pack, _monitor(pack, self._options)
+            )
+        except NoSuchKind:  # the one that was named
+            return False
+        found = [one for event in self._unseen for one in monitor.feed(event)]
+        return all(one.ok for one in (*found, *(monitor.end() if end else ())))
+
+    def _released(self) -> Sequence[_Against]:
+        if self._revisions:
+            return []
+        held, self._held = self._held, []
+        return held
+
+
+def _of_kind(finding: Finding, event: Event, pack: Pack) -> Finding:
+    """Of a message of no kind, with what else it looks like."""
+    if finding.requirement != pack.unknown_kind_id or not isinstance(event, (Sent, Received)):
+        return finding
+    other = recognition.belongs_elsewhere(event.value, pack)
+    return finding._replace(message=f"{finding.message}; {other}") if other else finding
+
+
+def _judge_text(record: records.Unrecognised, judged: Judged, tell: Tell) -> None:
+    """Judge what no protocol recognises as text; if some of it is JSON, `error` says what it is not."""
     for event in record.events:
-        judged.findings += (one for one in monitor.feed(event) if not one.ok)
-    judged.findings += (one for one in monitor.end() if not one.ok)
-    judged.messages = monitor.messages
-    if monitor.unknown and len(monitor.unknown) == monitor.messages:
-        judged.error = f"{path}: {monitor.unknown[0].problem}"
-    elif not monitor.messages and not judged.findings:
-        judged.error = f"{path} holds no message"
-    return judged
+        if isinstance(event, (Malformed, Received)):
+            for fault in event.faults:
+                tell(judged, judged.tell(_of_fault(event, fault), event))
+        if isinstance(event, Received):
+            judged.error = str(record.why)
+    if not judged.told:
+        judged.error = str(record.why)
 
 
-def exit_code(judged: list[Judged]) -> ExitCode:
-    """Broken if anything fails, else undecided if anything could not be judged."""
-    if any(one.fails for one in judged):
-        return ExitCode.BROKEN
-    return ExitCode.UNDECIDED if any(one.error for one in judged) else ExitCode.HOLDS
-
-
-def write_text(judged: list[Judged], write: Write) -> None:
-    """A line for each finding: FILE:LINE:COLUMN: LEVEL ID: message."""
-    for one in judged:
-        for finding in one.findings:
-            place = f"{one.path}:{finding.line or 1}:{finding.column or 1}"
-            at = f" (at {finding.pointer})" if finding.pointer else ""
-            said = f"{place}: {one.level(finding).value} {finding.requirement}: {finding.message}{at}"
-            write(printable(said))
-
-
-def write_json(judged: list[Judged], write: Write) -> None:
-    """One object with every input and its findings."""
-    value = {"kit": KIT, "inputs": [_input(one) for one in judged]}
-    write(json.dumps(value, indent=2, default=str))
-
-
-def _input(one: Judged) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "path": one.path,
-        "protocol": one.pack.protocol if one.pack else None,
-        "revision": one.pack.revision if one.pack else None,
-        "messages": one.messages,
-        "valid": one.valid,
-        "findings": [_finding(one, finding) for finding in one.findings],
-    }
-    return row | {"error": one.error} if one.error else row
-
-
-def _finding(one: Judged, finding: Finding) -> dict[str, Any]:
-    return {
-        "requirement": finding.requirement,
-        "level": one.level(finding).value,
-        "verdict": one.verdict(finding).word,
-        "seq": finding.seq,
-        "line": finding.line or 1,
-        "column": finding.column or 1,
-        "pointer": finding.pointer,
-        "message": finding.message,
-        "expected": list(finding.expected),
-        "actual": finding.actual,
-    }
-
-
-FORMATS: dict[str, Callable[[list[Judged], Write], None]] = {"text": write_text, "json": write_json}
-"""By name."""
+def _of_fault(event: Malformed | Received, fault: Fault) -> Finding:
+    line, column = placed(event, fault.line, fault.column)
+    return Finding(fault.code, False, "", event.seq, fault.message, fault.pointer, line=line, column=column)

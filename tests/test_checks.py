@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judging import AWP, DIALECT, VA, against, broken, judged, row, said, shown_to_hold, toy
+from judging import DIALECT, against, broken, judged, row, said, shown_to_hold, toy
 
+from conformance import packs
 from conformance.checks import CHECKS, same
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Fault, Malformed, Opened
@@ -529,6 +530,7 @@ def test_a_resumption_whose_request_is_not_known_says_nothing_of_numbers(resumab
 # --- monotonic -------------------------------------------------------------------------------------
 
 SERIES = {"on": ["go", "note"], "at": "/n"}
+NOON, AFTER, SAME = "2024-05-01T12:00:00Z", "2024-05-01T12:00:00.5Z", "2024-05-01T14:00:00.5+02:00"
 
 
 @pytest.mark.parametrize(
@@ -542,6 +544,9 @@ SERIES = {"on": ["go", "note"], "at": "/n"}
         (SERIES, [ASK, n(5), ("right", {"type": "ask", "id": "k"}), n(1)], "++"),
         (SERIES | {"strict": True}, [n(0), n(1), n(1), n(3)], "++-+"),
         (SERIES | {"per": "/of"}, [n(5, of=1), n(1, of=2), n(4, of=1), n(2, of=2)], "++-+"),
+        (SERIES | {"per": ["/of", "/in"]}, [n(5, of=1), n(4, of=1, **{"in": 2}), n(3, of=1)], "++-"),
+        (SERIES | {"as": ["low", "high"]}, [n("low"), n("high"), n("odd"), n(3), n("low")], "++-"),
+        (SERIES | {"as": "time"}, [n(NOON), n(AFTER), n(SAME), n(NOON)], "+++-"),
         (SERIES | {"order": "/o"}, [n(5, o=1), n(6, o=2), n(5, o=1), n(7, o=3)], "+++"),
         (SERIES | {"order": "/o"}, [n(5, o=1), n(4, o=2), n(6)], "+-+"),
     ],
@@ -559,6 +564,73 @@ def test_a_value_that_went_back_is_shown_with_the_one_before(tmp_path: Path) -> 
     (finding,) = against(judged(said(n(5), n(4)), pack))
     assert finding.message == "the value is 4, and the message before had 5"
     assert (finding.pointer, finding.expected, finding.actual) == ("/n", (5,), 4)
+
+
+# --- ordered ---------------------------------------------------------------------------------------
+
+ORDERED = {"kind": "ordered", "on": ["go"], "at": ["/a", "/b", "/c"], "as": "time"}
+LISTED = {"kind": "ordered", "on": ["go"], "each": "/list", "at": ["/t"]}
+
+
+def go(**members: Any) -> tuple[str, Any]:
+    return "left", {"type": "go", **members}
+
+
+@pytest.mark.parametrize(
+    ("check", "spoken", "marks"),
+    [
+        (ORDERED, go(a=NOON, b=AFTER, c=SAME), "+"),
+        (ORDERED, go(a=AFTER, b=NOON, c=SAME), "-"),
+        (ORDERED, go(a=AFTER, c=NOON), "-"),
+        (ORDERED, go(a=AFTER, b="soon", c=AFTER), "+"),
+        (ORDERED, go(a=AFTER), ""),
+        (ORDERED, ("left", {"type": "note", "a": AFTER, "b": NOON}), ""),
+        (LISTED, go(list=[{"t": 1}, {"t": 1}, {}, {"t": 2}]), "+"),
+        (LISTED, go(list=[{"t": 1}, {"t": 3}, {"t": 2}, {"t": 1}]), "--"),
+        (LISTED, go(list=[{"t": 1}]), ""),
+        (LISTED, go(list="none"), ""),
+    ],
+    ids=str,
+)
+def test_values_of_a_message_do_not_go_back(
+    tmp_path: Path, check: dict[str, Any], spoken: tuple[str, Any], marks: str
+) -> None:
+    assert verdicts(judged(said(spoken), toy(tmp_path, row(check)))) == marks
+
+
+def test_a_value_before_the_one_before_it_is_shown_with_both(tmp_path: Path) -> None:
+    pack = toy(tmp_path, row(LISTED))
+    (finding,) = against(judged(said(go(list=[{"t": 3}, {"t": 2}])), pack))
+    assert finding.message == "2 is before 3, which stands at /list/0/t"
+    assert (finding.pointer, finding.expected, finding.actual) == ("/list/1/t", (3,), 2)
+
+
+# --- unique ----------------------------------------------------------------------------------------
+
+UNIQUE = {"kind": "unique", "on": ["go", "note"], "field": "/n", "except": ["/status"]}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "marks"),
+    [
+        ([n("a"), n("b"), n("c", "note")], "++"),
+        ([n("a"), n("a", of=1)], "-"),
+        ([n("a"), n("a")], "+"),
+        ([n("a", status="new"), n("a", status="old"), n("a")], "++"),
+        ([n("a"), n("a", "note")], "-"),
+        ([n(1), n(1, of=1), ("left", {"type": "end", "n": "a"}), n("a")], ""),
+        ([ASK, n("a"), ("right", {"type": "ask", "id": "k"}), n("a", of=1)], "+"),
+    ],
+    ids=str,
+)
+def test_a_value_is_used_once(tmp_path: Path, spoken: list[tuple[str, Any]], marks: str) -> None:
+    assert verdicts(judged(said(*spoken), counted(tmp_path, UNIQUE))) == marks
+
+
+def test_a_value_used_again_is_shown_with_its_first_use(tmp_path: Path) -> None:
+    (finding,) = against(judged(said(n("a"), n("a", "note")), counted(tmp_path, UNIQUE)))
+    assert finding.message == '"a" was used for another message: go, number 1'
+    assert (finding.pointer, finding.actual) == ("/n", "a")
 
 
 # --- direction -------------------------------------------------------------------------------------
@@ -799,10 +871,11 @@ def test_a_scenario_is_nothing_that_a_stream_shows(tmp_path: Path) -> None:
 def test_every_check_is_quiet_about_what_is_no_message() -> None:
     """Opened, Closed and what could not be read are shown to all checks, and most have nothing to say."""
     events: list[Event] = [Opened(1), Malformed(2, "", b"{", UNREADABLE), Closed(3)]
-    for pack in (AWP, VA):
+    known = packs.find_all()
+    for pack in known:
         assert {finding.requirement for finding in judged(events, pack)} == {"WIRE-JSON"}
-    used = {spec["kind"] for pack in (AWP, VA) for one in pack.requirements.values() for spec in one.checks}
-    assert used == {*CHECKS, "schema", "scenario"}
+    used = {spec["kind"] for pack in known for one in pack.requirements.values() for spec in one.checks}
+    assert used <= {*CHECKS, "schema", "scenario"}
 
 
 @pytest.mark.parametrize(

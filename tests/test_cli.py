@@ -99,6 +99,47 @@ def test_a_terminal_is_no_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"name a FILE" in result.stderr
 
 
+def test_an_endless_input_is_judged_as_it_comes() -> None:
+    good = json.dumps(json.loads(VALID.read_text("utf-8"))).encode()
+    with subprocess.Popen(
+        [*COMMAND, "validate", "--stateless", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
+        for line in (1, 2):
+            child.stdin.write(good.replace(b"taskId", b"task") + b"\n" + b"log line\n" * 2)
+            child.stdin.flush()
+            said = b"".join(child.stdout.readline() for _ in range(4))  # it would wait here for ever
+            assert f"-:{line * 3 - 2}:".encode() in said
+        child.send_signal(signal.SIGINT)
+        assert child.stderr.read() == b"-: interrupted (va-agent-protocol@0.1.0, 2 messages, 8 findings)\n"
+        assert child.wait(30) == 130
+
+
+def test_a_terminal_shows_the_text_that_a_finding_is_about(here: Path) -> None:
+    (here / "x.json").write_text(json.dumps(json.loads(VALID.read_text("utf-8")) | {"timestamp": "soon"}))
+    master, slave = os.openpty()
+    try:
+        environment = {**os.environ, "COLUMNS": "60"}
+        command = [*COMMAND, "validate", "x.json"]
+        done = subprocess.run(
+            command, stdout=slave, stderr=subprocess.PIPE, check=False, timeout=60, env=environment
+        )
+        said = os.read(master, 100_000).decode().replace("\r\n", "\n").splitlines()
+    finally:
+        os.close(master)
+        os.close(slave)
+    assert done.returncode == 1
+    assert said[0].startswith("x.json:1:")
+    column = said[1].index('"soon"')
+    assert said[2] == " " * column + "^" + "~" * 5
+    assert len(said[1]) <= 60
+
+
 def test_a_folder(here: Path) -> None:
     result = called("validate", FIXTURES / "transcripts" / "valid")
     assert result.exit_code == 0
@@ -106,7 +147,7 @@ def test_a_folder(here: Path) -> None:
     (here / "empty").mkdir()
     result = called("validate", "empty")
     assert result.exit_code == 3
-    assert one_sentence(result.stderr) == "empty holds no .json and no .jsonl file"
+    assert one_sentence(result.stderr) == "empty holds no .json, .jsonl or .ndjson file"
 
 
 def test_options_of_validate(here: Path) -> None:
@@ -234,7 +275,7 @@ def test_interrupted() -> None:
         child.send_signal(signal.SIGINT)
         said = child.stderr.read().decode()
         assert child.wait(30) == 130
-    assert one_sentence(said) == "interrupted"
+    assert said == "-: interrupted (no protocol, 0 messages)\n"
 
 
 # ── errors of the kit ────────────────────────────────────────────────────────────────────────────

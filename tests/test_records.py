@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from judging import AWP, TRACES, VA, against, lines
 
-from conformance import packs, records
+from conformance import packs, recognition, records
 from conformance.errors import InputUnreadable, UnknownProtocol
 from conformance.events import Closed, Malformed, Opened, Received
 from conformance.monitor import Monitor
@@ -91,6 +92,65 @@ def test_a_broken_first_line_does_not_make_the_rest_one_text() -> None:
     assert second.value == {"b": 2}
 
 
+@pytest.mark.parametrize("size", [1, 7, 64, 1 << 20])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b" \n\r\n",
+        b'{"a":1}',
+        b'{"a":1}\n{"b":2}\n',
+        b'{\r\n "a": 1\r\n}\r\n',
+        b'{\n "a": [\n {"b": 1},\n {"b": 2}\n]}\n\n',
+        b'{\n "a": 1\n}\n{\n "b": 1\n}\n',
+        b'[{"a":1}, {"b":2}]\n \n',
+        b'[{"a":1}, {"b":2}]\n{"c": 3}\n',
+        b'[\n{"a":1},\n{"b":2}\n]',
+        b'[\n{"a":1},\n\xff\n]',
+        b'{"a":\n{"b":2}\n{"c":3}\n',
+        b'\xef\xbb\xbf{"a":1}\n{"b":2}\n',
+        b'hello\n{"a":1}\n',
+        b"5\n",
+        b'"x"\n{"a": 1}',
+    ],
+    ids=repr,
+)
+def test_it_does_not_matter_in_which_pieces_an_input_comes(data: bytes, size: int) -> None:
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    found = records.open_stream(pieces, "input", VA)
+    assert list(found.events) == opened(data, pack=VA)
+
+
+def test_a_long_beginning_is_not_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document of any size is one; what is larger than a text may be is lines."""
+    monkeypatch.setattr(records, "LOOKED_AT", 20)
+    document = b'{\n "a": [\n' + b"  1,\n" * 20 + b"  1\n]}\n"
+    pieces = [document[at : at + 10] for at in range(0, len(document), 10)]
+    (event, _) = records.open_stream(pieces, "input", VA).events
+    assert isinstance(event, Received)
+    monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=50))
+    event, *_ = records.open_stream(pieces, "input", VA).events
+    assert isinstance(event, Malformed)
+
+
+def test_a_line_without_an_end_is_not_kept_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=50))
+    asked = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal asked
+        while asked < 100:
+            asked += 1
+            yield b"x" * 10
+
+    fault, _ = (event for event in records.open_stream(endless(), "input", VA).events)
+    assert isinstance(fault, Malformed)
+    assert (fault.fault.code, len(fault.data)) == ("WIRE-LIMIT", 50)
+    asked = 0
+    assert records._until_line(endless()) == (b"x" * 60, False)
+    assert asked == 6
+
+
 # --- Which protocol --------------------------------------------------------------------------------
 
 KNOWN = [
@@ -106,7 +166,6 @@ KNOWN = [
 def test_a_message_tells_its_protocol(value: Any, pack: Any) -> None:
     assert records.open_record(lines(value).encode(), "input").pack is pack
     assert records.open_record(lines({"x": 1}, "log line", value).encode(), "input").pack is pack
-    assert records.recognise([value], "input")[0] is pack
 
 
 @pytest.mark.parametrize(
@@ -122,9 +181,48 @@ def test_a_message_tells_its_protocol(value: Any, pack: Any) -> None:
 )
 def test_what_nobody_recognises_is_said_to_be_so(data: bytes, said: str) -> None:
     with pytest.raises(
-        UnknownProtocol, match=f"input: no known protocol .*{said}.*; name one of awp, .*va-agent"
+        UnknownProtocol, match=f"input: no known protocol .*{said}.*Known are awp: .*; va-agent"
     ):
         records.open_record(data, "input")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, "a message of MCP"),
+        (
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "1"}},
+            "a request of MCP",
+        ),
+        ({"jsonrpc": "2.0", "id": 1, "method": "message/send"}, "a message of A2A"),
+        (
+            {"jsonrpc": "2.0", "id": 1, "method": "do.it"},
+            'JSON-RPC, and no protocol here has a method "do.it"',
+        ),
+        ({"specversion": "1.0", "id": "1", "source": "/x", "type": "t"}, "a CloudEvent"),
+        ({"$schema": "x", "type": "object"}, "a JSON Schema"),
+    ],
+)
+def test_what_is_known_by_its_shape_is_named(value: Any, said: str) -> None:
+    with pytest.raises(UnknownProtocol, match=f"It looks like {said}"):
+        records.open_record(lines(value).encode(), "input")
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [], {}, {"$schema": "x"}, PING, PROGRESS])
+def test_what_is_not_known_by_its_shape_is_not_guessed(value: Any) -> None:
+    assert recognition.foreign(value) == ""
+
+
+def test_what_two_protocols_know_is_for_the_user_to_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognition, "_knowing", lambda value: (AWP, VA) if value == {"a": 1} else ())
+    with pytest.raises(UnknownProtocol, match="input: this may be awp and va-agent-protocol; name one"):
+        records.open_record(b'{"a": 1}', "input")
+
+
+def test_a_message_of_another_protocol_is_told_from_one_of_this(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert recognition.belongs_elsewhere(PING, AWP) == ""
+    assert recognition.belongs_elsewhere({"hello": 1}, AWP) == ""
+    assert recognition.belongs_elsewhere(PROGRESS, AWP).endswith(f"a message of {VA.name}")
 
 
 def test_a_protocol_that_is_named_is_taken_at_its_word() -> None:
@@ -132,7 +230,9 @@ def test_a_protocol_that_is_named_is_taken_at_its_word() -> None:
 
 
 def test_texts_of_no_protocol_are_events_too() -> None:
-    first, second, _ = records.open_texts(b'{"a":1}\nhello\n')
+    found = records.open_stream([b'{"a":1}\nhello\n'], "input")
+    assert isinstance(found, records.Unrecognised)
+    first, second, _ = found.events
     assert isinstance(first, Received)
     assert isinstance(second, Malformed)
 
@@ -189,6 +289,20 @@ def test_a_trace_is_read_as_what_was_said() -> None:
     assert end == Closed(5, final=False)
 
 
+def test_an_audit_log_is_read_as_what_was_said() -> None:
+    record = {"ts_mono_ns": 0, "direction": "world", "prev_hash": None}
+    log = lines(
+        record | {"kind": "header", "body": {"class": "audit_record"}},
+        record | {"kind": "message", "direction": "agent", "body": PING},
+        record | {"kind": "frame", "body": {"channel_id": 1}},
+        record | {"kind": "message", "body": {"jsonrpc": "2.0", "id": 1, "result": {}}},
+    )
+    first, second, end = opened(log)
+    assert (first.party, first.value, first.line) == ("agent", PING, 2)
+    assert (second.party, second.line) == ("world", 4)
+    assert end == Closed(5, final=False)
+
+
 def test_a_trace_line_without_a_speaker_is_of_nobody_known() -> None:
     _, second, _ = opened(lines({"from": "agent", "msg": PING}, {"msg": PING}))
     assert second.party == ""
@@ -225,5 +339,5 @@ def test_every_line_of_a_trace_is_read(path: Any) -> None:
 
 def test_a_line_of_a_trace_that_is_neither_message_nor_marker_is_not_passed_over() -> None:
     good = '{"from": "agent", "msg": {"jsonrpc": "2.0", "id": 1, "method": "ping"}}'
-    with pytest.raises(InputUnreadable, match=r"^t\.jsonl:2: this line is neither a message of the trace"):
+    with pytest.raises(InputUnreadable, match=r"^t\.jsonl:2: this is no line of an AWP trace"):
         list(records.open_record(f'{good}\n{{"from": "agent", "mesg": {{}}}}\n'.encode(), "t.jsonl").events)

@@ -1,17 +1,20 @@
-"""`validate`: what is made of an input, and the two forms in which it is told."""
+"""`validate`: what is made of an input, and when it is told."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conformance import packs, validation
-from conformance.errors import InputUnreadable, NoSuchKind, NoSuchPack
-from conformance.validation import Judged, Options, judge, judge_path
+from conformance import judgement, packs, validation, writers
+from conformance.errors import NoSuchKind, NoSuchPack
+from conformance.findings import Finding, Level
+from conformance.judgement import Judged, Told
+from conformance.validation import Options
 
 VA = packs.find("va-agent-protocol")
 AWP = packs.find("awp@0.1-draft.7")
@@ -24,48 +27,77 @@ BROKEN = ACCEPTED.replace(b'"taskId"', b'"task"')
 STATELESS = Options(stateless=True)
 
 
-def told(data: bytes, **options: Any) -> Judged:
-    return judge(data, "in", Options(**{"stateless": True, **options}))
+class Inputs:
+    """Inputs that were judged, and what was told of each."""
+
+    def __init__(self) -> None:
+        self.judged: list[Judged] = []
+        self.told: list[list[Told]] = []
+
+    def add(self, data: bytes, options: Options, pack: packs.Pack | None = None) -> Judged:
+        judged, told = Judged("in"), list[Told]()
+        validation.judge([data], judged, options, lambda _, one: told.append(one), pack)
+        self.judged.append(judged)
+        self.told.append(told)
+        return judged
+
+    def written(self, form: str) -> list[str]:
+        texts: list[str] = []
+        writer = writers.writer(form, texts.append)
+        for judged, told in zip(self.judged, self.told, strict=True):
+            for one in told:
+                writer.told(judged, one)
+            writer.done(judged)
+        writer.end()
+        return texts
+
+    @property
+    def json(self) -> Any:
+        [text] = self.written("json")
+        return json.loads(text)
 
 
-def lines(*judged: Judged) -> list[str]:
-    written: list[str] = []
-    validation.write_text([*judged], written.append)
-    return written
+def judge(data: bytes, options: Options, pack: packs.Pack | None = None) -> Judged:
+    return Inputs().add(data, options, pack)
 
 
-def as_json(*judged: Judged) -> Any:
-    written: list[str] = []
-    validation.write_json([*judged], written.append)
-    [text] = written
-    return json.loads(text)
+def judge_path(path: Path, options: Options) -> Judged:
+    return validation.judge_path(path, options, lambda *_: None)
+
+
+def told(*data: bytes, **options: Any) -> Inputs:
+    inputs = Inputs()
+    for one in data:
+        inputs.add(one, Options(**{"stateless": True, **options}))
+    return inputs
 
 
 def test_a_valid_message() -> None:
-    judged = told(ACCEPTED)
+    inputs = told(ACCEPTED)
+    [judged] = inputs.judged
     assert judged.valid
-    assert (judged.messages, judged.findings) == (1, [])
+    assert (judged.messages, judged.told) == (1, 0)
     assert judged.summary() == "in: valid (va-agent-protocol@0.1.0, 1 message)"
-    assert validation.exit_code([judged]) == 0
-    assert lines(judged) == []
+    assert judgement.exit_code([judged]) == 0
+    assert inputs.written("text") == []
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
 def test_a_broken_message_on_the_second_line(newline: bytes) -> None:
-    judged = told(ACCEPTED + newline + b"  " + BROKEN + newline)
-    assert not judged.valid
+    inputs = told(ACCEPTED + newline + b"  " + BROKEN + newline)
+    assert not inputs.judged[0].valid
     column = 3 + BROKEN.index(b'{"task"')
-    places = [line for line in lines(judged) if " VA-" in line]
+    places = [line for line in inputs.written("text") if " VA-" in line]
     assert places[0].startswith(f"in:2:{column}: MUST VA-MSG-002: ")
     assert '"taskId" is missing' in places[0]
     assert places[0].endswith("(at /payload)")
-    assert validation.exit_code([judged]) == 1
+    assert judgement.exit_code(inputs.judged) == 1
 
 
 def test_json() -> None:
-    value = as_json(
-        told(ACCEPTED + b"\n" + BROKEN), Judged("gone", error="gone cannot be read: no such file")
-    )
+    inputs = told(ACCEPTED + b"\n" + BROKEN, b"")
+    inputs.judged[1] = Judged("gone", error="gone cannot be read: no such file")
+    value = inputs.json
     assert set(value) == {"kit", "inputs"}
     assert value["kit"]["name"] == "agent-conformance-kit"
     one, gone = value["inputs"]
@@ -79,6 +111,7 @@ def test_json() -> None:
         "level": "MUST",
         "verdict": "fail",
         "seq": 2,
+        "party": "agent",
         "line": 2,
         "column": 1 + BROKEN.index(b'{"task"'),
         "pointer": "/payload",
@@ -98,16 +131,12 @@ def test_warnings_do_not_make_an_input_invalid() -> None:
     path = AWP.fixtures / "messages" / "valid"
     judged = [judge_path(one, Options()) for one in sorted(path.glob("*.json"))]
     assert all(one.valid or one.error for one in judged)
-    warned = Judged("in", VA, 1, [finding_of_should()])
+    warned = Judged("in", VA, 1)
+    one = warned.tell(Finding("VA-MSG-002", False, "agent", 1, "it should not", level=Level.SHOULD))
+    assert one.verdict.word == "warn"
     assert warned.valid
-    assert validation.exit_code([warned]) == 0
-    assert as_json(warned)["inputs"][0]["findings"][0]["verdict"] == "warn"
+    assert judgement.exit_code([warned]) == 0
     assert warned.summary() == "in: valid (va-agent-protocol@0.1.0, 1 message, 1 finding)"
-
-
-def finding_of_should() -> validation.Finding:
-    level = validation.Level.SHOULD
-    return validation.Finding("VA-MSG-002", False, "agent", 1, "it should not", level=level)
 
 
 def test_place_of_what_only_the_end_shows() -> None:
@@ -116,8 +145,7 @@ def test_place_of_what_only_the_end_shows() -> None:
         b'"correlationId":"c-1","type":"dispatch","payload":{"task":{"id":"T-1","objective":"o",'
         b'"acceptanceCriteria":["x"]}}}'
     )
-    judged = told(dispatch + b"\n" + ACCEPTED, stateless=False)
-    [row] = as_json(judged)["inputs"][0]["findings"]
+    [row] = told(dispatch + b"\n" + ACCEPTED, stateless=False).json["inputs"][0]["findings"]
     assert (row["requirement"], row["verdict"]) == ("VA-LIF-003", "fail")
     assert (row["line"] >= 1, row["column"] >= 1) == (True, True)
 
@@ -133,37 +161,45 @@ def test_place_of_what_only_the_end_shows() -> None:
     ],
 )
 def test_an_input_without_a_message(data: bytes, said: str) -> None:
-    judged = judge(data, "in", STATELESS, VA)
+    judged = judge(data, STATELESS, VA)
     assert judged.error == said
     assert not judged.valid
     assert judged.summary() == f"conformance: {said}"
-    assert validation.exit_code([judged]) == 3
+    assert judgement.exit_code([judged]) == 3
 
 
-def test_an_input_of_no_known_protocol(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_bytes(b'{"hello": 1}')
-    judged = judge_path(path, STATELESS)
+def test_an_input_of_no_known_protocol() -> None:
+    inputs = told(b'{"hello": 1}')
+    [judged] = inputs.judged
     assert "no known protocol recognises this input" in judged.error
-    assert validation.exit_code([judged]) == 3
-    assert as_json(judged)["inputs"][0]["protocol"] is None
+    assert judgement.exit_code([judged]) == 3
+    assert inputs.json["inputs"][0]["protocol"] is None
 
 
-def test_an_input_that_is_no_json_at_all(tmp_path: Path) -> None:
+def test_an_input_that_is_no_json_at_all() -> None:
     """That it is no JSON can be said whatever the protocol."""
-    path = tmp_path / "x.json"
-    path.write_bytes(b'{"protocol": "va-agent-protocol",}')
-    judged = judge_path(path, STATELESS)
-    assert validation.exit_code([judged]) == 1
-    assert [row["requirement"] for row in as_json(judged)["inputs"][0]["findings"]] == ["WIRE-JSON"]
-    assert judged.summary() == f"{path}: invalid (no protocol, 0 messages, 1 finding)"
+    inputs = told(b'{"protocol": "va-agent-protocol",}')
+    [judged] = inputs.judged
+    assert judgement.exit_code([judged]) == 1
+    assert [row["requirement"] for row in inputs.json["inputs"][0]["findings"]] == ["WIRE-JSON"]
+    assert judged.summary() == "in: invalid (no protocol, 0 messages, 1 finding)"
+
+
+def test_a_message_of_another_protocol_is_said_to_be_one() -> None:
+    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"origin_ns":1}}'
+    mcp = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    first, second = (
+        row["message"] for row in told(b"\n".join([ACCEPTED, ping, mcp])).json["inputs"][0]["findings"]
+    )
+    assert first.endswith("; it looks like a message of awp@0.1-draft.12")
+    assert second.endswith("; it looks like a message of MCP (Model Context Protocol)")
 
 
 def test_a_response_alone_shows_no_kind_and_can_be_told_it(tmp_path: Path) -> None:
     data = b'{"jsonrpc":"2.0","id":4,"result":{}}'
-    judged = judge(data, "in", STATELESS, AWP)
+    judged = judge(data, STATELESS, AWP)
     assert "name it with -k" in judged.error
-    assert judge(data, "in", Options(kind="session.close.result"), AWP).valid
+    assert judge(data, Options(kind="session.close.result"), AWP).valid
 
 
 def test_a_broken_transcript(tmp_path: Path) -> None:
@@ -171,7 +207,7 @@ def test_a_broken_transcript(tmp_path: Path) -> None:
     path.write_text('{"transcript": 1, "protocol": "awp", "revision": "0.1-draft.7"}\n{"event": "opened"}\n')
     judged = judge_path(path, Options())
     assert "t.jsonl:2: " in judged.error
-    assert validation.exit_code([judged]) == 3
+    assert judgement.exit_code([judged]) == 3
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -180,9 +216,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_invalid_outweighs_what_cannot_be_judged() -> None:
-    assert validation.exit_code([told(BROKEN), Judged("x", error="no")]) == 1
-    assert validation.exit_code([told(ACCEPTED), Judged("x", error="no")]) == 3
-    assert validation.exit_code([]) == 0
+    assert judgement.exit_code([*told(BROKEN).judged, Judged("x", error="no")]) == 1
+    assert judgement.exit_code([*told(ACCEPTED).judged, Judged("x", error="no")]) == 3
+    assert judgement.exit_code([*told(BROKEN).judged, Judged("x", stopped=True)]) == 130
+    assert judgement.exit_code([]) == 0
 
 
 def test_an_unknown_protocol_or_kind(tmp_path: Path) -> None:
@@ -208,8 +245,10 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_no_success(tmp_path: Path) -> None:
-    with pytest.raises(InputUnreadable, match=r"holds no \.json and no \.jsonl file"):
-        [*validation.expand([tmp_path])]
+    assert [*validation.expand([tmp_path])] == [tmp_path]
+    judged = judge_path(tmp_path, Options())
+    assert judged.error == f"{tmp_path} holds no .json, .jsonl or .ndjson file"
+    assert judgement.exit_code([judged]) == 3
 
 
 LINE = re.compile(r"^in:\d+:\d+: (MUST|SHOULD|MAY) [A-Z]+-[A-Z0-9]+(-\d+)?: .+$")
@@ -230,14 +269,15 @@ LINE = re.compile(r"^in:\d+:\d+: (MUST|SHOULD|MAY) [A-Z]+-[A-Z0-9]+(-\d+)?: .+$"
     ],
 )
 def test_whatever_comes_each_finding_is_one_line_and_the_json_is_json(data: bytes) -> None:
-    judged = told(data)
-    assert judged.findings
-    for line in lines(judged):
+    inputs = told(data)
+    count = inputs.judged[0].told
+    assert count
+    for line in inputs.written("text"):
         assert LINE.match(line)
         assert line.isprintable()
         line.encode("utf-8")
-    rows = as_json(judged)["inputs"][0]["findings"]
-    assert len(rows) == len(judged.findings)
+    rows = inputs.json["inputs"][0]["findings"]
+    assert len(rows) == count
     assert all(row["line"] >= 1 and row["column"] >= 1 for row in rows)
 
 
@@ -247,32 +287,42 @@ STANDING = (
     b'{"jsonrpc":"2.0","id":5,"method":"safety.approval.respond","params":'
     b'{"approval_id":"ap-1","decision":"approve","standing":{"scope":{"type":"move"},"expires_at":9}}}'
 )
+NEWER = STANDING.replace(b"expires_at", b"expires_at_ns")
+WRONG = NEWER.replace(b'"approve"', b'"shrug"')
 
 
-def test_a_message_of_an_older_revision_is_not_blamed_for_it() -> None:
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (STANDING, "valid (awp@0.1-draft.7, 1 message)"),
+        (NEWER, "valid (awp@0.1-draft.12, 1 message)"),
+        (STANDING + b"\n" + STANDING, "valid (awp@0.1-draft.7, 2 messages)"),
+        (b'{"from": "agent", "step": "x", "msg": ' + STANDING + b"}", "valid (awp@0.1-draft.7, 1 message)"),
+        (WRONG, "invalid (awp@0.1-draft.12, 1 message, 1 finding)"),
+        (STANDING + b"\n" + NEWER, "invalid (awp@0.1-draft.12, 2 messages, 2 findings)"),
+        (NEWER + b"\n" + STANDING, "invalid (awp@0.1-draft.12, 2 messages, 2 findings)"),
+    ],
+)
+def test_a_message_is_not_blamed_for_a_revision_that_it_may_not_be_of(data: bytes, said: str) -> None:
     """All drafts of AWP call themselves 0.1: the message does not say which of them it follows."""
-    judged = told(STANDING)
-    assert judged.summary() == "in: valid (awp@0.1-draft.7, 1 message)"
-    newer = told(STANDING.replace(b"expires_at", b"expires_at_ns"))
-    assert newer.summary() == "in: valid (awp@0.1-draft.12, 1 message)"
-
-
-def test_a_message_that_is_wrong_by_every_revision_is_judged_by_the_newest() -> None:
-    judged = told(STANDING.replace(b'"approve"', b'"shrug"').replace(b"expires_at", b"expires_at_ns"))
-    assert judged.summary() == "in: invalid (awp@0.1-draft.12, 1 message, 1 finding)"
-    assert "AWP-APR-002" in lines(judged)[0]
+    judged = judge(data, STATELESS)
+    assert judged.summary() == f"in: {said}"
 
 
 def test_who_names_the_revision_is_taken_at_his_word() -> None:
-    assert not judge(STANDING, "in", STATELESS, packs.find("awp")).valid
+    assert not judge(STANDING, STATELESS, packs.find("awp")).valid
     header = b'{"transcript": 1, "protocol": "awp", "revision": "0.1-draft.12"}\n'
     event = b'{"seq": 1, "event": "received", "time": 0, "connection": "main", "party": "agent", "message": '
-    assert not told(header + event + STANDING + b"}\n").valid
+    assert not judge(header + event + STANDING + b"}\n", STATELESS).valid
 
 
-def test_a_trace_does_not_tell_its_revision_either() -> None:
-    judged = told(b'{"from": "agent", "step": "respond", "msg": ' + STANDING + b"}\n")
-    assert judged.summary() == "in: valid (awp@0.1-draft.7, 1 message)"
+def test_after_many_messages_an_input_is_of_the_newest_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.recognition.HELD", 2)
+    assert judge(NEWER + b"\n" + STANDING, STATELESS).told == 2
+    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"origin_ns":1}}\n'
+    assert judge(ping + STANDING, STATELESS).summary() == "in: valid (awp@0.1-draft.7, 2 messages)"
+    late = judge(ping * 2 + STANDING, STATELESS)
+    assert late.summary() == "in: invalid (awp@0.1-draft.12, 3 messages, 2 findings)"
 
 
 def test_a_kind_that_only_the_newest_revision_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,11 +333,70 @@ def test_a_kind_that_only_the_newest_revision_has(monkeypatch: pytest.MonkeyPatc
         return found
 
     monkeypatch.setattr(packs.Pack, "kind", kind)
-    assert told(STANDING, kind="safety.approval.respond").pack is packs.find("awp")
+    judged = judge(STANDING, Options(kind="safety.approval.respond"))
+    assert judged.pack is packs.find("awp")
 
 
 @pytest.mark.parametrize(
     "path", sorted(AWP.fixtures.glob("transcripts/valid/*.jsonl")), ids=lambda path: path.stem
 )
 def test_a_clean_record_is_clean_whoever_judges_it(path: Path) -> None:
-    assert judge_path(path, Options()).findings == []
+    assert judge_path(path, Options()).told == 0
+
+
+# ── inputs that come slowly, or never end ────────────────────────────────────────────────────────
+
+
+class Slow:
+    """Chunks of an input, each with what had been told when it was asked for."""
+
+    def __init__(self, *chunks: bytes) -> None:
+        self._chunks = chunks
+        self.told: list[Told] = []
+        self.told_before: list[int] = []
+
+    def judge(self) -> Judged:
+        judged = Judged("-")
+        validation.judge(self._given(), judged, STATELESS, lambda _, one: self.told.append(one))
+        return judged
+
+    def _given(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            self.told_before.append(len(self.told))
+            yield chunk
+        self.told_before.append(len(self.told))
+
+
+def test_findings_are_told_as_they_come() -> None:
+    slow = Slow(BROKEN + b"\n", ACCEPTED[:40], ACCEPTED[40:] + b"\n" + BROKEN, b"\n", ACCEPTED + b"\n")
+    assert slow.judge().messages == 4
+    each = slow.told_before[1]
+    assert each
+    assert slow.told_before == [0, each, each, each, 2 * each, 2 * each]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "before"),
+    [
+        ([b"hello\n", BROKEN + b"\n", ACCEPTED], [0, 0, 3, 3]),
+        ([b'{"a":\n', BROKEN + b"\n", BROKEN + b"\n", ACCEPTED], [0, 0, 0, 5, 5]),
+        ([b"[" + BROKEN + b"]\n", b"", ACCEPTED + b"\n"], [0, 0, 0, 1]),
+    ],
+)
+def test_what_cannot_be_told_yet_waits_until_it_can(chunks: list[bytes], before: list[int]) -> None:
+    slow = Slow(*chunks)
+    slow.judge()
+    assert slow.told_before == before
+
+
+def test_an_interrupted_input_is_neither_valid_nor_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> Iterator[bytes]:
+        yield ACCEPTED + b"\n"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(validation, "_standard_input", read)
+    judged = judge_path(Path("-"), STATELESS)
+    assert (judged.stopped, judged.valid, judged.messages) == (True, False, 1)
+    assert judged.summary() == "-: interrupted (va-agent-protocol@0.1.0, 1 message)"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.correlation import Message, Sessions
+from conformance.events import JSON
 from conformance.findings import Finding, Requirement
+from conformance.instants import instant
 from conformance.packs import Pack
 from conformance.wording import shown
 
@@ -19,6 +22,20 @@ def _whole(value: Any) -> int | None:
     if value is None or jsontext.bounds_fault(value, *jsontext.U53) is not None:
         return None
     return int(value)
+
+
+Measure = Callable[[JSON], Any]
+"""A value as something that can be compared, or None where it is nothing of the sort."""
+
+
+def measure(form: str | list[str]) -> Measure:
+    """How values of a form are compared: `counter`, `time` (RFC 3339), or words in rising order."""
+    if form == "counter":
+        return _whole
+    if form == "time":
+        return instant
+    ranks = {word: rank for rank, word in enumerate(form)}
+    return lambda value: ranks.get(value) if isinstance(value, str) else None
 
 
 @dataclass(slots=True)
@@ -138,14 +155,15 @@ class Monotonic:
     """A value never goes back within a series of a session; in a `strict` series it also moves on.
 
     A row of `series` is `{"on", "at"}`; `order` is the pointer of a number that orders the series
-    (a redelivered message is passed over), `per` the pointer of what keeps series apart.
+    (a redelivered message is passed over), `per` the pointer (or pointers) of what keeps series apart;
+    `as` says what the values are (see `measure`).
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._series = spec["series"]
+        self._series = [(row, measure(row.get("as", "counter"))) for row in spec["series"]]
         self._sessions = Sessions(pack.meta.get("sessions", []))
-        self._last: dict[tuple[str, int, str], tuple[int, int]] = {}
+        self._last: dict[tuple[str, int, str], tuple[Any, JSON, int]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value."""
@@ -153,28 +171,134 @@ class Monotonic:
         if message is None:
             return
         self._sessions.begun(message)
-        for index, row in enumerate(self._series):
+        for index, (row, measured) in enumerate(self._series):
             if message.is_a(row["on"]):
-                yield from self._judge(message, index, row)
+                yield from self._judge(message, index, row, measured)
 
-    def _judge(self, message: Message, index: int, row: dict[str, Any]) -> Iterable[Finding]:
-        value = _whole(message.at(row["at"]))
+    def _judge(
+        self, message: Message, index: int, row: dict[str, Any], measured: Measure
+    ) -> Iterable[Finding]:
+        raw = message.at(row["at"])
+        value = measured(raw)
         order = _whole(message.at(row["order"])) if "order" in row else None
         if value is None:
             return
-        per = shown(message.at(row["per"])) if "per" in row else ""
-        key = (self._sessions.of(message), index, per)
-        last, last_order = self._last.get(key, (value, -1))
+        key = (self._sessions.of(message), index, _series_of(message, row.get("per", ())))
+        last, said_last, last_order = self._last.get(key, (value, raw, -1))
         if order is not None and order <= last_order:
             return
         first = key not in self._last
-        self._last[key] = (value, last_order if order is None else order)
+        self._last[key] = (value, raw, last_order if order is None else order)
         if value > last or (value == last and (first or not row.get("strict"))):
             yield passed(self._requirement, message)
             return
-        said = f"the value is {value}, and the message before had {last}"
-        yield failed(self._requirement, message, said, row["at"], expected=(last,), actual=value)
+        said = f"the value is {shown(raw)}, and the message before had {shown(said_last)}"
+        yield failed(self._requirement, message, said, row["at"], expected=(said_last,), actual=raw)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each value is judged when it is seen."""
         return ()
+
+
+def _series_of(message: Message, per: str | list[str]) -> str:
+    """What keeps a message's series apart from others."""
+    return shown([message.at(pointer) for pointer in ([per] if isinstance(per, str) else per)], limit=10_000)
+
+
+@register("ordered")
+class Ordered:
+    """Within one message: the values at `at`, in this order, do not go back.
+
+    Parameters: `on`; `at`, the pointers; `each`, the pointer of an array whose items are looked at one
+    after the other, `at` then being pointers within an item; `as` (see `measure`). Values that are not
+    there, or are nothing of the sort, are passed over.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._spec = spec
+        self._measure = measure(spec.get("as", "counter"))
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per value that is before the one before it, else one for two values or more."""
+        message = seen.message
+        if message is None or not message.is_a(self._spec["on"]):
+            return
+        values = [*self._values(message)]
+        broken = [*self._broken(message, values)]
+        yield from broken or [passed(self._requirement, message)] * (len(values) > 1)
+
+    def _values(self, message: Message) -> Iterable[tuple[str, JSON, Any]]:
+        for pointer in self._places(message):
+            raw = message.at(pointer)
+            value = self._measure(raw)
+            if value is not None:
+                yield pointer, raw, value
+
+    def _places(self, message: Message) -> Iterable[str]:
+        if "each" not in self._spec:
+            return list(self._spec["at"])
+        items = message.at(self._spec["each"])
+        count = len(items) if isinstance(items, list) else 0
+        return [f"{self._spec['each']}/{index}{at}" for index in range(count) for at in self._spec["at"]]
+
+    def _broken(self, message: Message, values: list[tuple[str, JSON, Any]]) -> Iterable[Finding]:
+        for (earlier, before, least), (pointer, raw, value) in pairwise(values):
+            if value < least:
+                said = f"{shown(raw)} is before {shown(before)}, which stands at {earlier}"
+                yield failed(self._requirement, message, said, pointer, expected=(before,), actual=raw)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each message is judged when it is seen."""
+        return ()
+
+
+@register("unique")
+class Unique:
+    """A value is used for one message of a session; only that message, said again, may have it too.
+
+    Parameters: `on`; `field`, the pointer of the value; `except`, pointers of what may differ when a
+    message is said again.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._spec = spec
+        self._sessions = Sessions(pack.meta.get("sessions", []))
+        self._first: dict[tuple[str, str], Message] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per value that is not the first of its session."""
+        message = seen.message
+        if message is None:
+            return
+        self._sessions.begun(message)
+        value = message.at(self._spec["field"]) if message.is_a(self._spec["on"]) else None
+        if isinstance(value, str):
+            yield from self._judge(message, value)
+
+    def _judge(self, message: Message, value: str) -> Iterable[Finding]:
+        others = bool(self._first)
+        first = self._first.setdefault((self._sessions.of(message), value), message)
+        if first is message:
+            if others:
+                yield passed(self._requirement, message)
+        elif self._said_again(first, message):
+            yield passed(self._requirement, message)
+        else:
+            said = f"{shown(value)} was used for another message: {first.name}, number {first.seq}"
+            yield failed(self._requirement, message, said, self._spec["field"], actual=value)
+
+    def _said_again(self, first: Message, message: Message) -> bool:
+        spared = self._spec.get("except", ())
+        return same(_without(first.value, spared), _without(message.value, spared))
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each message is judged when it is seen."""
+        return ()
+
+
+def _without(value: JSON, pointers: Iterable[str]) -> JSON:
+    """A copy of the object without some of its members."""
+    spared = {pointer.removeprefix("/") for pointer in pointers}
+    return {name: member for name, member in value.items() if name not in spared}

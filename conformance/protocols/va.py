@@ -16,13 +16,13 @@ class Cancellation:
     """VA-CAN-001: after cancel nothing is said of the execution but what was already under way.
 
     What was under way has a timestamp that is not later than the cancel's. A cancel takes its time to
-    arrive, so what is later by no more than the row's `grace` (in seconds) tells nothing. Shown by a
+    arrive, so what is later by no more than the parameter `grace` (in seconds) tells nothing. Shown by a
     cancelled execution of which nothing later was said when the record was over.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._grace = timedelta(seconds=spec["grace"])
+        self._grace = timedelta(seconds=spec["parameters"]["grace"])
         self._running: dict[str, Message] = {}
         self._cancelled: dict[str, datetime] = {}
         self._broken: set[str] = set()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.wording import shown
+from conformance.xmltext import xml_text
 
-_CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SKIPPED = ("untested", "not-applicable", "manual")
 
 
@@ -30,26 +29,28 @@ def render(report: dict[str, Any]) -> str:
     suite = SubElement(root, "testsuite", {"name": f"{pack} {report['role']}", **attributes})
     properties = SubElement(suite, "properties")
     for name in ("status", "wording"):
-        SubElement(properties, "property", {"name": f"claim.{name}", "value": _clean(report["claim"][name])})
+        SubElement(
+            properties, "property", {"name": f"claim.{name}", "value": xml_text(report["claim"][name])}
+        )
     for row in rows:
         _case(suite, pack, row)
     for run in broken:
         case = SubElement(
-            suite, "testcase", {"classname": pack, "name": f"scenario {_clean(run['name'])}", "time": "0"}
+            suite, "testcase", {"classname": pack, "name": f"scenario {xml_text(run['name'])}", "time": "0"}
         )
-        SubElement(case, "error", {"message": _clean(run["reason"])}).text = _clean(run["reason"])
+        SubElement(case, "error", {"message": xml_text(run["reason"])}).text = xml_text(run["reason"])
     indent(root)
     return "<?xml version='1.0' encoding='utf-8'?>\n" + tostring(root, encoding="unicode") + "\n"
 
 
 def _case(suite: Element, pack: str, row: dict[str, Any]) -> None:
     case = SubElement(suite, "testcase", {"classname": pack, "name": row["id"], "time": "0"})
-    verdict, reason = row["verdict"], _clean(row["reason"])
+    verdict, reason = row["verdict"], xml_text(row["reason"])
     if verdict in ("fail", "inconclusive"):
         told = [line for one in row["findings"] for line in _told(one)]
         failure = SubElement(case, "failure", {"message": f"{verdict}: {reason}", "type": verdict})
         rule = [f"rule: {row['reference']}"] if row["reference"] else []
-        failure.text = _clean("\n".join([row["summary"], *told, *rule]))
+        failure.text = xml_text("\n".join([row["summary"], *told, *rule]))
     elif verdict in _SKIPPED:
         SubElement(case, "skipped", {"message": f"{verdict}: {reason}"})
     elif verdict == "warn":
@@ -63,7 +64,3 @@ def _told(finding: dict[str, Any]) -> Iterator[str]:
     if finding["expected"]:
         allowed = ", ".join(shown(value) for value in finding["expected"])
         yield f"    expected {allowed}; found {shown(finding['actual'])}"
-
-
-def _clean(text: str) -> str:
-    return _CONTROL.sub("\ufffd", text)

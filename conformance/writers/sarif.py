@@ -1,0 +1,99 @@
+"""Findings as SARIF 2.1.0 (OASIS): a rule for each requirement, a result for each finding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from conformance import KIT, packs
+from conformance.findings import Level, Requirement, Verdict
+from conformance.judgement import Judged, Region, Told
+from conformance.writers import Write
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+"""The schema that the log names; it is never fetched."""
+
+
+class Writing:
+    """One log at the end."""
+
+    def __init__(self, write: Write, width: int) -> None:
+        self._write = write
+        self._rules: dict[str, dict[str, Any]] = {}
+        self._results: list[dict[str, Any]] = []
+        self._notifications: list[dict[str, Any]] = []
+
+    def told(self, judged: Judged, told: Told) -> None:
+        """A result."""
+        finding = told.finding
+        known = judged.pack.requirements if judged.pack else packs.wire_requirements()
+        self._rules.setdefault(finding.requirement, _rule(known[finding.requirement]))
+        location: dict[str, Any] = {"physicalLocation": _physical(judged, told.region)}
+        if finding.pointer:
+            location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
+        self._results.append(
+            {
+                "ruleId": finding.requirement,
+                "ruleIndex": list(self._rules).index(finding.requirement),
+                "level": "error" if told.verdict is Verdict.FAIL else "warning",
+                "message": {"text": finding.message},
+                "locations": [location],
+            }
+        )
+
+    def done(self, judged: Judged) -> None:
+        """Why an input could not be judged."""
+        if judged.error:
+            self._notifications.append(
+                {
+                    "level": "error",
+                    "message": {"text": judged.error},
+                    "locations": [{"physicalLocation": {"artifactLocation": _artifact(judged)}}],
+                }
+            )
+
+    def end(self) -> None:
+        """Write the log."""
+        invocation = {
+            "executionSuccessful": not self._notifications,
+            "toolExecutionNotifications": self._notifications,
+        }
+        driver = {"name": KIT["name"], "version": KIT["version"], "rules": list(self._rules.values())}
+        run = {
+            "tool": {"driver": driver},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [invocation],
+            "results": self._results,
+        }
+        self._write(json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
+
+
+def _rule(requirement: Requirement) -> dict[str, Any]:
+    rule: dict[str, Any] = {
+        "id": requirement.id,
+        "shortDescription": {"text": requirement.summary},
+        "defaultConfiguration": {"level": "error" if requirement.level is Level.MUST else "warning"},
+    }
+    return rule | ({"help": {"text": f"See {requirement.reference}."}} if requirement.reference else {})
+
+
+def _physical(judged: Judged, region: Region) -> dict[str, Any]:
+    return {
+        "artifactLocation": _artifact(judged),
+        "region": {
+            "startLine": region.line,
+            "startColumn": region.column,
+            "endLine": region.end_line,
+            "endColumn": region.end_column,
+        },
+    }
+
+
+def _artifact(judged: Judged) -> dict[str, str]:
+    """The input as a URI: relative as it was given, so that it holds wherever the log is read."""
+    if judged.path == "-":
+        return {"uri": "stdin"}
+    path = PurePath(judged.path)
+    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
