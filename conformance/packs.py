@@ -89,13 +89,13 @@ class Pack:
         return str(self.meta["certifies"])
 
     def peer_of(self, role: str) -> str:
-        """The role that the kit plays towards an implementation in `role`."""
-        return next(other for other in self.roles if other != role)
+        """The role that the kit plays towards an implementation in `role`; empty where there is only one."""
+        return next((other for other in self.roles if other != role), "")
 
     @property
     def unknown_kind_id(self) -> str:
         """The requirement that a message of no known kind breaks."""
-        return f"{self.meta['prefix']}-MSG-001"
+        return str(self.meta.get("unknown", f"{self.meta['prefix']}-MSG-001"))
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -253,7 +253,7 @@ class Pack:
 
 
 def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
-    """Whether the value fits a small schema of `required`, `properties`, `const`, `enum` and `not`.
+    """Whether the value fits a small schema of `required`, `properties`, `const`, `enum`, `not`, `anyOf`.
 
     The few keywords that recognition needs, without an engine: every pack is asked about every
     message whose protocol is not known yet.
@@ -263,6 +263,8 @@ def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
     if "enum" in schema and value not in schema["enum"]:
         return False
     if "not" in schema and simply_fits(schema["not"], value):
+        return False
+    if "anyOf" in schema and not any(simply_fits(choice, value) for choice in schema["anyOf"]):
         return False
     if "required" not in schema and "properties" not in schema:
         return True
