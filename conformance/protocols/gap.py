@@ -72,6 +72,7 @@ class Evidence:
         self._before: dict[Attempt, int] = {}
         """The rank of each attempt's last level, while nothing about it is lost."""
         self._shown: set[Attempt] = set()
+        self._schemas = pack.schemas()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for a snapshot that has evidence, or had to have it."""
@@ -97,14 +98,19 @@ class Evidence:
             yield passed(self._requirement, message)
         elif attempt in self._shown or (before is not None and before >= PRODUCTIVE):
             return  # it had evidence, or was told already that it has none
+        elif not all(self._is_readable(message, name) for name in ("worktree", "validation")):
+            return
         elif before is not None or not _may_have_had(message):
-            said = (
-                f"the level is {message.at('/evidenceLevel')}, without a changed file that has a diffDigest"
-            )
-            said += " and without a passed validation"
-            yield failed(
-                self._requirement, message, said, "/evidenceLevel", actual=message.at("/evidenceLevel")
-            )
+            level = message.at("/evidenceLevel")
+            said = f"the level is {level}, and there is no changed file with a known diffDigest"
+            said += " and no passed validation"
+            yield failed(self._requirement, message, said, "/evidenceLevel", actual=level)
+
+    def _is_readable(self, message: Message, name: str) -> bool:
+        """Whether the member is what it should be: else nobody knows whether it is evidence."""
+        member = jsontext.resolve(message.value, f"/{name}")
+        place = f"governed-attempt-progress.schema.json#/properties/{name}"
+        return member is jsontext.MISSING or self._schemas.is_valid(place, member)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each snapshot is judged when it is seen."""
@@ -116,7 +122,7 @@ def _has_digest(message: Message) -> bool:
 
 
 def _has_change(message: Message) -> bool:
-    return _has_digest(message) and bool(_count(message.at("/worktree/changedFileCount")))
+    return _has_digest(message) and message.at("/worktree/changedFileCount") not in (None, 0)
 
 
 def _has_passed(message: Message) -> bool:
@@ -318,7 +324,7 @@ class Paths:
 def absolute_path(text: str) -> str:
     """The first absolute path in a text; empty where there is none."""
     found = ABSOLUTE.search(NO_FILES.sub("-", text))
-    return found.group() if found else ""
+    return found.group().rstrip("\"'`,;.:)>]") if found else ""
 
 
 def _strings(value: JSON) -> Iterator[tuple[list[str], str]]:
