@@ -18,7 +18,7 @@ from conformance.checks import movement as movement
 from conformance.correlation import Correlator, Message, Sessions
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
-from conformance.findings import BrokenConstraint, Finding
+from conformance.findings import BrokenConstraint, Finding, Level
 from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
 
@@ -115,10 +115,17 @@ class Monitor:
         for error in self._errors(message, message.kind.schema, message.kind.at):
             owner = self._attribution.of(error, message.kind.name)
             refuted.add(owner)
-            if owner not in owners and not any(_tells(finding, error) for finding in broken):
+            told = [finding for finding in broken if self._is_as_binding(finding, owner)]
+            if owner not in owners and not any(_tells(finding, error) for finding in told):
                 yield _from_error(message, owner, error)
         # What is not told again is no evidence for its owner all the same.
         yield from self._passing(message, message.kind.name, refuted)
+
+    def _is_as_binding(self, finding: Finding, owner: str) -> bool:
+        """Whether the finding can stand for one of the owner: a warning stands for no failure."""
+        known = self._pack.requirements
+        must = owner in known and known[owner].level is Level.MUST
+        return not must or (finding.level or known[finding.requirement].level) is Level.MUST
 
     def _passing(self, message: Message, kind: str, refuted: set[str]) -> Iterator[Finding]:
         for requirement, kinds in self._judging:

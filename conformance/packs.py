@@ -98,13 +98,13 @@ class Pack:
         return str(self.meta["certifies"])
 
     def peer_of(self, role: str) -> str:
-        """The role that the kit plays towards an implementation in `role`."""
-        return next(other for other in self.roles if other != role)
+        """The role that the kit plays towards an implementation in `role`; empty where there is only one."""
+        return next((other for other in self.roles if other != role), "")
 
     @property
     def unknown_kind_id(self) -> str:
         """The requirement that a message of no known kind breaks."""
-        return f"{self.meta['prefix']}-MSG-001"
+        return str(self.meta.get("unknown", f"{self.meta['prefix']}-MSG-001"))
 
     @property
     def secrets(self) -> tuple[str, ...]:

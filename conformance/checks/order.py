@@ -181,9 +181,10 @@ class Monotonic:
         raw = message.at(row["at"])
         value = measured(raw)
         order = _whole(message.at(row["order"])) if "order" in row else None
-        if value is None:
+        series = _series_of(message, row.get("per", ()))
+        if value is None or series is None:
             return
-        key = (self._sessions.of(message), index, _series_of(message, row.get("per", ())))
+        key = (self._sessions.of(message), index, series)
         last, said_last, last_order = self._last.get(key, (value, raw, -1))
         if order is not None and order <= last_order:
             return
@@ -200,9 +201,10 @@ class Monotonic:
         return ()
 
 
-def _series_of(message: Message, per: str | list[str]) -> str:
-    """What keeps a message's series apart from others."""
-    return shown([message.at(pointer) for pointer in ([per] if isinstance(per, str) else per)], limit=10_000)
+def _series_of(message: Message, per: str | list[str]) -> str | None:
+    """What keeps a message's series apart from others; None where it does not say to which it belongs."""
+    names = [message.at(pointer) for pointer in ([per] if isinstance(per, str) else per)]
+    return None if None in names else shown(names, limit=10_000)
 
 
 @register("ordered")

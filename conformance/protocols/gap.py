@@ -1,0 +1,340 @@
+"""governed-attempt-progress: what the snapshots of an attempt say together, and paths in their texts.
+
+A snapshot is of one attempt, which is known by its task, operation, launch and number. Snapshots are
+samples: between two of them an attempt may have gone through anything that the later one does not rule
+out, and before the first one lies what the record does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from conformance import jsontext
+from conformance.checks import Observation, failed, passed, same
+from conformance.checks.order import measure
+from conformance.correlation import Message
+from conformance.events import JSON
+from conformance.findings import Finding, Requirement
+from conformance.packs import Pack
+from conformance.wording import shown
+
+LEVELS = ("alive", "active", "productive", "verified")
+PRODUCTIVE = LEVELS.index("productive")
+
+ENDS = ("ready", "blocked", "failed")
+"""Phases that an attempt goes on from only when something new was done."""
+
+PHASES = ("observing", "editing", "testing", *ENDS)
+
+COUNTERS = ("readOnlyToolCount", "writeToolCount", "testToolCount", "failedToolCount")
+
+_count = measure("counter")
+_time = measure("time")
+_rank = measure([*LEVELS])
+
+
+class Attempt(NamedTuple):
+    """Which attempt a snapshot is of."""
+
+    task: str
+    operation: str
+    launch: str
+    number: int
+
+
+def _attempt(message: Message) -> Attempt | None:
+    """The attempt that a snapshot is of; None where it does not say so."""
+    task, operation, launch = (message.at(f"/{name}") for name in ("taskId", "operationId", "launchId"))
+    number = _count(message.at("/attempt"))
+    if isinstance(task, str) and isinstance(operation, str) and isinstance(launch, str) and number:
+        return Attempt(task, operation, launch, number)
+    return None
+
+
+def _is_lost(seen: Observation) -> bool:
+    """Whether a snapshot may have come that cannot be laid to its attempt."""
+    message = seen.message
+    return seen.lost is None or (message is not None and _attempt(message) is None)
+
+
+class Evidence:
+    """GAP-LVL-002: what is productive has evidence: a change with a known digest, or a passed validation.
+
+    A level never drops, but evidence may go: a change is taken back, a later validation fails. So it has to
+    be there when the level is seen to rise, and an attempt that is productive when the record begins is
+    judged only if nothing in the snapshot can ever have been evidence.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._before: dict[Attempt, int] = {}
+        """The rank of each attempt's last level, while nothing about it is lost."""
+        self._shown: set[Attempt] = set()
+        self._schemas = pack.schemas()
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding for a snapshot that has evidence, or had to have it."""
+        if _is_lost(seen):
+            self._before.clear()
+        message = seen.message
+        attempt = _attempt(message) if message is not None else None
+        if message is None or attempt is None:
+            return
+        rank, before = _rank(message.at("/evidenceLevel")), self._before.get(attempt)
+        evident = _has_change(message) or _has_passed(message)
+        if rank is not None:
+            self._before[attempt] = rank
+        if rank is not None and rank >= PRODUCTIVE:
+            yield from self._judge(message, attempt, before, evident)
+        if evident:
+            self._shown.add(attempt)
+
+    def _judge(
+        self, message: Message, attempt: Attempt, before: int | None, evident: bool
+    ) -> Iterator[Finding]:
+        if evident:
+            yield passed(self._requirement, message)
+        elif attempt in self._shown or (before is not None and before >= PRODUCTIVE):
+            return  # it had evidence, or was told already that it has none
+        elif not all(self._is_readable(message, name) for name in ("worktree", "validation")):
+            return
+        elif before is not None or not _may_have_had(message):
+            level = message.at("/evidenceLevel")
+            said = f"the level is {level}, and there is no changed file with a known diffDigest"
+            said += " and no passed validation"
+            yield failed(self._requirement, message, said, "/evidenceLevel", actual=level)
+
+    def _is_readable(self, message: Message, name: str) -> bool:
+        """Whether the member is what it should be: else nobody knows whether it is evidence."""
+        member = jsontext.resolve(message.value, f"/{name}")
+        place = f"governed-attempt-progress.schema.json#/properties/{name}"
+        return member is jsontext.MISSING or self._schemas.is_valid(place, member)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each snapshot is judged when it is seen."""
+        return ()
+
+
+def _has_digest(message: Message) -> bool:
+    return message.at("/worktree/diffDigest") not in (None, "unknown")
+
+
+def _has_change(message: Message) -> bool:
+    return _has_digest(message) and message.at("/worktree/changedFileCount") not in (None, 0)
+
+
+def _has_passed(message: Message) -> bool:
+    return bool(message.at("/validation/status") == "passed")
+
+
+def _may_have_had(message: Message) -> bool:
+    """Whether there may have been evidence before: a change that was taken back, a validation that passed."""
+    return _has_digest(message) or message.at("/validation/status") in ("running", "failed")
+
+
+class NotYetProductive:
+    """GAP-LVL-004: before an attempt is productive, lastProductiveAt is null or absent.
+
+    Where it was seen to be productive the time is right, and that the level dropped is told by another.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._productive: set[Attempt] = set()
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per snapshot of a lower level."""
+        message = seen.message
+        if message is None:
+            return
+        attempt, level = _attempt(message), message.at("/evidenceLevel")
+        rank, time = _rank(level), message.at("/lastProductiveAt")
+        if rank is not None and rank >= PRODUCTIVE and attempt is not None:
+            self._productive.add(attempt)
+        if rank is None or rank >= PRODUCTIVE or attempt in self._productive:
+            return
+        if time is None:
+            yield passed(self._requirement, message)
+        elif isinstance(time, str):
+            said = f"the level is {level}, and lastProductiveAt is {shown(time)}"
+            yield failed(self._requirement, message, said, "/lastProductiveAt", expected=(None,), actual=time)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each snapshot is judged when it is seen."""
+        return ()
+
+
+class Phases:
+    """GAP-PHS-001: from ready, blocked and failed an attempt goes on only with new activity.
+
+    Of observing, editing and testing any may follow any, since what lay between two snapshots is not seen.
+    Giving up needs no activity.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._last: dict[Attempt, Message] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per snapshot of another phase than the one before it."""
+        message = seen.message
+        attempt = _attempt(message) if message is not None else None
+        if message is None or attempt is None:
+            return
+        last = self._last.get(attempt)
+        self._last[attempt] = message
+        if last is not None:
+            yield from self._judge(message, last)
+
+    def _judge(self, message: Message, last: Message) -> Iterator[Finding]:
+        before, after = last.at("/phase"), message.at("/phase")
+        if before == after or before not in PHASES or after not in PHASES:
+            return
+        if before not in ENDS or after == "failed" or _is_active(last, message):
+            yield passed(self._requirement, message)
+        elif _stands_still(last, message):
+            said = f"the attempt goes from {before} to {after}, and nothing was done since it was {before}"
+            yield failed(
+                self._requirement, message, said, "/phase", expected=(before, "failed"), actual=after
+            )
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each snapshot is judged when it is seen."""
+        return ()
+
+
+def _is_active(last: Message, message: Message) -> bool:
+    """Whether something was done in between: it is later, a counter grew, or there is another result."""
+    rising = [(_time, "/lastActivityAt"), *((_count, f"/activity/{name}") for name in COUNTERS)]
+    for measured, at in rising:
+        before, after = measured(last.at(at)), measured(message.at(at))
+        if before is not None and after is not None and after > before:
+            return True
+    return any(not same(last.at(at), message.at(at)) for at in ("/worktree", "/validation", "/diagnostics"))
+
+
+def _stands_still(last: Message, message: Message) -> bool:
+    """Whether the time of the last activity is the same; one that went back tells nothing."""
+    before, after = (_time(one.at("/lastActivityAt")) for one in (last, message))
+    return before is not None and before == after
+
+
+class Numbering:
+    """GAP-ATT-001: attempts of an operation count up by one, and one that a later one closed is silent.
+
+    The first attempt in the record may have any number. Snapshots of one number by several launches say
+    nothing: a launch may be repeated within an attempt.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._latest: dict[tuple[str, str], int] = {}
+        self._certain: set[tuple[str, str]] = set()
+        """The operations of which no attempt can have been lost since their latest one."""
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per new attempt, and one per snapshot of a closed one."""
+        if _is_lost(seen):
+            self._certain.clear()
+        message = seen.message
+        attempt = _attempt(message) if message is not None else None
+        if message is None or attempt is None:
+            return
+        operation = attempt.task, attempt.operation
+        latest = self._latest.setdefault(operation, attempt.number)
+        if attempt.number != latest:
+            yield from self._judge(message, attempt.number, latest, operation in self._certain)
+        self._latest[operation] = max(latest, attempt.number)
+        self._certain.add(operation)
+
+    def _judge(self, message: Message, number: int, latest: int, certain: bool) -> Iterator[Finding]:
+        said = ""
+        if number < latest:
+            said = f"attempt {number} is reported, and attempt {latest} of the operation had begun"
+        elif number > latest + 1 and certain:
+            said = f"attempt {number} follows attempt {latest}; the one after {latest} is {latest + 1}"
+        if said:
+            wanted = latest if number < latest else latest + 1
+            yield failed(self._requirement, message, said, "/attempt", expected=(wanted,), actual=number)
+        elif number == latest + 1:
+            yield passed(self._requirement, message)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each snapshot is judged when it is seen."""
+        return ()
+
+
+_SEGMENT = r"[\w.@+~$%-]+"
+_ROOTS = "Users|Volumes|app|etc|home|mnt|opt|private|root|srv|tmp|usr|var|work|workspaces?"
+
+NO_FILES = re.compile(
+    r"""
+    \b(?!(?:[a-z0-9.-]{1,20}\+)?file:)[a-z][a-z0-9+.-]{1,30}://[^\s"'<>`]*  # a URL, path and query included
+    | \b(?-i:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/\S*  # what a request asks for
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What has the form of an absolute path in part, and names no file of a machine."""
+
+ABSOLUTE = re.compile(
+    rf"""
+    (?<![a-z0-9])file:/+[^/\s]\S*
+    | (?<![a-z0-9:])[a-z]:(?:\\+[^\s\\/:]|/+[^\s\\/:]{{2}})\S*  # on a drive of Windows
+    | (?<![^\s"'(=,;`<>|\[])\\\\[\w.$?-]+\\[^\s\\]\S*  # on a share of Windows, UNC
+    | (?<![^\s"'(=,;`>|\[])/(?:etc|opt|root|tmp|usr|var)(?![\w.-])\S*
+    | (?<![^\s"'(=,;`>|\[:])/(?:{_ROOTS})/[^\s/]\S*
+    | (?<![^\s"'(=,;`>|\[])/(?!api/|v\d+/){_SEGMENT}/{_SEGMENT}\S*
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""An absolute path: of POSIX, of Windows, of a share, or in a URL of a file."""
+
+
+class Paths:
+    """GAP-PRV-001: no string holds an absolute path."""
+
+    stateless = True
+    """It looks at one snapshot at a time."""
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per string that holds one, else one for the snapshot."""
+        message = seen.message
+        if message is None or message.kind is None:
+            return
+        broken = [*self._broken(message)]
+        yield from broken or [passed(self._requirement, message)]
+
+    def _broken(self, message: Message) -> Iterator[Finding]:
+        for steps, text in _strings(message.value):
+            path = absolute_path(text)
+            if path:
+                said = f"the string holds the absolute path {shown(path)}"
+                yield failed(self._requirement, message, said, jsontext.pointer(steps), actual=path)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each snapshot is judged when it is seen."""
+        return ()
+
+
+def absolute_path(text: str) -> str:
+    """The first absolute path in a text; empty where there is none."""
+    found = ABSOLUTE.search(NO_FILES.sub("-", text))
+    return found.group().rstrip("\"'`,;.:)>]") if found else ""
+
+
+def _strings(value: JSON) -> Iterator[tuple[list[str], str]]:
+    """Every string in a value with the steps that lead to it; members' names are none of them."""
+    open_: list[tuple[list[str], JSON]] = [([], value)]
+    while open_:
+        steps, inner = open_.pop()
+        if isinstance(inner, str):
+            yield steps, inner
+        elif isinstance(inner, dict):
+            open_ += (([*steps, name], member) for name, member in inner.items())
+        elif isinstance(inner, list):
+            open_ += (([*steps, str(index)], item) for index, item in enumerate(inner))
