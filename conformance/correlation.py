@@ -185,6 +185,9 @@ class Correlator:
                     f"{pointer} is {found!r}, which names no kind; kinds are {', '.join(map(str, allowed))}"
                 )
             return f"it has no {pointer} to tell its kind by; kinds are {', '.join(map(str, allowed))}"
+        if not self._rpc:
+            kinds = ", ".join(kind.name for kind in self._pack.kinds)
+            return f"it has the form of no kind; kinds are {kinds}"
         return "it has neither a method, nor a result, nor an error: it is no JSON-RPC message"
 
 

@@ -210,7 +210,7 @@ class Line:
             yield self._unexplained(output)
 
     def _unexplained(self, output: Message) -> Remark:
-        said = "an output to nothing that was asked: every input has had its output already"
+        said = "an output to nothing that was asked: no input before it waits for one"
         return Remark("answer", False, output, said)
 
     def _one_too_many(self, answered: Asked) -> None:
