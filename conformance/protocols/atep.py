@@ -66,9 +66,8 @@ def _place(one: Remark) -> tuple[int, int]:
     """Where a remark's value stands in the input."""
     event = one.message.event
     place = jsontext.locate(event.text, one.pointer)
-    if place is None:
-        return event.line, event.column
-    return event.line + place.line - 1, place.column + (event.column - 1 if place.line == 1 else 0)
+    line, column = (place.line, place.column) if place else (1, 1)
+    return event.line + line - 1, column + (event.column - 1 if line == 1 else 0)
 
 
 @dataclass(slots=True)
@@ -102,8 +101,14 @@ class _Record:
 
     def _lose(self, event: Any) -> None:
         self._lines[event.connection].lose(event.party)
+        self._forget_all(asked=event.party != "adapter")
+
+    def _forget_all(self, *, asked: bool) -> None:
+        """Nobody knows any longer where the runs stand, nor, if something may have been asked, which."""
         for followed in self._runs.values():
             _forget(followed)
+            if asked:
+                followed.workflow = followed.objective = None
 
     def _told(self, message: Message) -> Iterator[Remark]:
         line = self._lines[message.event.connection]
@@ -116,8 +121,7 @@ class _Record:
         new = exchange.read(message)
         line.ask(new)
         if new.key is None:  # it may be of any run
-            for followed in self._runs.values():
-                _forget(followed)
+            self._forget_all(asked=True)
             return
         yield from self._asked(new, new.key, line.whole)
 

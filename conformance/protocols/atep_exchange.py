@@ -190,7 +190,8 @@ class Line:
         if len({one.input.key for one in fitting}) > 1:
             for one in fitting:
                 one.clear = False
-        first = fitting[0]
+        # What may have been answered already, by what could not be read, is not what this answers.
+        first = next((one for one in fitting if one.sure), fitting[0])
         self.asked.remove(first)
         self._one_too_many(first)
         remarks = [Remark("answer", True, output)]

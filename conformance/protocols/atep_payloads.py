@@ -17,23 +17,29 @@ Payload = dict[str, Any]
 class Payloads:
     """What steps made that counts, by step, and what was made and then rolled back.
 
-    `rejected` is what the last step made, if it was rejected.
+    `rejected` is what the last step made, if it was rejected; what the steps of `awaited` made may have
+    been changed by whoever was waited for.
     """
 
     made: dict[str, Payload] = field(default_factory=dict)
     dropped: list[tuple[str, Payload]] = field(default_factory=list)
     rejected: tuple[str, Payload] | None = None
+    awaited: set[str] = field(default_factory=set)
 
     def clear(self) -> None:
         """Nothing is known of them, or another run begins."""
         self.made.clear()
         self.dropped.clear()
+        self.awaited.clear()
         self.rejected = None
 
     def take(self, step: str, status: object, action: object, payload: Any) -> None:
-        """An output came. What is awaited of somebody may still change what the step made."""
+        """An output came."""
         self.rejected = None
         self.made.pop(step, None)
+        self.awaited.discard(step)
+        if status == "YIELD_EXTERNAL":
+            self.awaited.add(step)
         if not isinstance(payload, dict):
             return
         if (status, action) == ("SUCCESS", "PROCEED"):
@@ -50,6 +56,7 @@ class Payloads:
         for name in list(self.made) if way == "first" else [step]:
             if name in self.made:
                 self.dropped.append((name, self.made.pop(name)))
+        self.awaited.clear()
 
     def judge(self, new: Input, before: str | None, known: Iterable[str], awaited: bool) -> Iterable[Remark]:
         """Whether previous_output is what the step `before` made.
@@ -68,8 +75,8 @@ class Payloads:
             yield from self._left_out(new, at)
         elif set(found) <= {*known, *new.needs, *self.made}:
             yield from self._by_step(new, found, at)
-        else:
-            yield from self._other(new, found, at, None if awaited else wanted, before)
+        elif not awaited and before not in self.awaited:
+            yield from self._other(new, found, at, wanted, before)
 
     def _left_out(self, new: Input, at: str) -> Iterable[Remark]:
         for step in new.needs:
@@ -81,7 +88,8 @@ class Payloads:
                 return
 
     def _by_step(self, new: Input, found: Payload, at: str) -> Iterable[Remark]:
-        judged = [name for name in found if name in self.made or self._is_dropped(found[name])]
+        certain = [name for name in found if name not in self.awaited]
+        judged = [name for name in certain if name in self.made or self._is_dropped(found[name])]
         wrong = [name for name in judged if not same(self.made.get(name), found[name])]
         for name in wrong:
             said = f"previous_output has for {shown(name)} what it did not make, or what was rolled back"
@@ -93,6 +101,8 @@ class Payloads:
     def _other(
         self, new: Input, found: Payload, at: str, wanted: Payload | None, before: str | None
     ) -> Iterable[Remark]:
+        if before is None and (self.awaited or any(same(found, payload) for payload in self.made.values())):
+            return  # it may be what the step before made, whichever that is
         if self._is_dropped(found):
             said = "previous_output is what a step made before it was rolled back"
         elif wanted is not None:

@@ -182,11 +182,19 @@ class Run:
             return False
         if not self.order.may_begin(new.step):
             return False
-        if route is None or self.last is None or route.way in ("nowhere", "resumed"):
+        if route is None or self.last is None or self.answer is None or self._may_be_over(route, self.answer):
             return True
-        if new.message.event.connection != self.last.message.event.connection:
-            return True
-        return route.way == "next" and self.answer is not None and self.order.may_end(self.answer.step)
+        return new.message.event.connection != self.last.message.event.connection
+
+    def _may_be_over(self, route: Route, answer: Answer) -> bool:
+        """Whether nothing may come after the answer: where it waits, nobody need give what is awaited."""
+        if route.way == "next":
+            return self.order.may_end(answer.step)
+        if route.way == "same":
+            return self.limit is None
+        if route.way == "previous":
+            return self.order.before(answer.step) is None
+        return route.way in ("nowhere", "resumed")
 
 
 class Step(NamedTuple):
