@@ -131,7 +131,7 @@ class _Record:
         if followed is None or followed.run.last is not asked.input:
             return
         answer = routing.of_output(asked.input.step, output)
-        if not asked.clear or answer is None:
+        if not asked.clear or answer is None or followed.run.astray:
             _forget(followed)
             return
         followed.run.answer = answer
@@ -142,7 +142,7 @@ class _Record:
         if followed is None:
             followed = self._runs[key] = _Followed(routing.Run(self._table))
             yield from routing.begin(followed.run, new, whole)
-            _take(followed, new, again=False)
+            _take(followed, new)
             return
         run = followed.run
         run.order.listed = new.listed or run.order.listed
@@ -153,7 +153,7 @@ class _Record:
             followed.payloads.clear()
         else:
             yield from _of_context(followed, new, step, route)
-        _take(followed, new, again=step.way == "same")
+        _take(followed, new, again=step.way == "same", astray=step.fault is not None)
 
     def end(self, complete: bool) -> Iterator[Remark]:
         for line in self._lines.values():
@@ -169,12 +169,12 @@ def _forget(followed: _Followed) -> None:
     followed.payloads.clear()
 
 
-def _take(followed: _Followed, new: Input, *, again: bool) -> None:
+def _take(followed: _Followed, new: Input, *, again: bool = False, astray: bool = False) -> None:
     """The input is what its run now waits for an answer to; `again` if it repeats the step before."""
     run = followed.run
     run.attempt = max(run.attempt + 1 if again else 1, new.attempt or 1)
     run.limit = new.limit if new.limit is not None or not again else run.limit
-    run.last, run.answer = new, None
+    run.last, run.answer, run.astray = new, None, astray
     run.order.listed = new.listed or run.order.listed
     followed.workflow, followed.objective = new.workflow, new.objective
     followed.steps |= {*new.listed, *([new.step] if new.step is not None else ())}

@@ -130,7 +130,8 @@ class Run:
 
     `answer` is what the last input's output said; None before it came, or where nobody knows. `attempt`
     is at least which attempt at its step the last input was, `limit` how many there may be, if it is
-    said.
+    said. It is `astray` with an input that did not follow, and then its answer leads nowhere: what comes
+    next may go on from either place.
     """
 
     table: Lifecycle
@@ -139,6 +140,7 @@ class Run:
     answer: Answer | None = None
     attempt: int = 1
     limit: int | None = None
+    astray: bool = False
 
     def lose(self) -> None:
         """Something could not be read: nobody knows any longer where the run stands."""
