@@ -186,9 +186,8 @@ class Correlator:
                 )
             return f"it has no {pointer} to tell its kind by; kinds are {', '.join(map(str, allowed))}"
         if not self._rpc:
-            return (
-                f"it has the form of no kind; kinds are {', '.join(kind.name for kind in self._pack.kinds)}"
-            )
+            kinds = ", ".join(kind.name for kind in self._pack.kinds)
+            return f"it has the form of no kind; kinds are {kinds}"
         return "it has neither a method, nor a result, nor an error: it is no JSON-RPC message"
 
 

@@ -700,6 +700,12 @@ def test_what_is_missing_is_told_as_by_a_schema(tmp_path: Path) -> None:
     assert finding.message == 'the string "" is shorter than 2 characters'
 
 
+def test_what_is_required_may_be_said_in_words(tmp_path: Path) -> None:
+    pack = toy(tmp_path, row(REQUIRES | {"said": "bad without a reason"}))
+    (finding,) = against(judged(said(("left", {"type": "go", "body": {"bad": True}})), pack))
+    assert finding.message == 'bad without a reason: the member "why" is missing'
+
+
 def test_a_condition_takes_a_lone_surrogate(tmp_path: Path) -> None:
     spoken = ("left", '{"type":"go","body":{"bad":true,"why":"\\ud800"}}')
     found = judged(said(spoken), toy(tmp_path, row(REQUIRES)))

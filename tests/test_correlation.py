@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judging import VA, toy
+from judging import VA, row, toy
 
 from conformance.correlation import Correlator, Message, Sessions
 from conformance.events import Received
@@ -197,6 +197,17 @@ def test_an_unknown_method_has_no_result(pack: Pack) -> None:
     assert (
         message.problem == "the method 'sing' is none of this protocol, and yet it is answered with a result"
     )
+
+
+def test_a_message_that_has_the_form_of_no_kind(tmp_path: Path) -> None:
+    shaped = {
+        "name": "song",
+        "from": ["left"],
+        "when": {"schema": {"required": ["tune"]}},
+        "schema": "toy.schema.json",
+    }
+    (message,) = named(toy(tmp_path, row(), kinds=[shaped]), ("left", {"text": "la"}))
+    assert (message.kind, message.problem) == (None, "it has the form of no kind; kinds are song")
 
 
 VA_CASES = [

@@ -16,7 +16,7 @@ PACKS = packs.find_all()
 REFERENCES = [
     pytest.param(pack, role, id=f"{pack.name} {role}")
     for pack in PACKS
-    for role in pack.meta.get("reference", ())
+    for role in pack.meta.get("reference", {})
 ]
 
 
@@ -33,7 +33,7 @@ def listed(pack: Pack, role: str) -> list[str]:
 def test_what_only_scenarios_prove_can_fail(pack: Pack) -> None:
     broken = {
         requirement
-        for role in pack.meta.get("reference", ())
+        for role in pack.meta.get("reference", {})
         for requirement in campaign.faults(pack, role).values()
     }
     by_steps_alone = {

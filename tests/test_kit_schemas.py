@@ -193,7 +193,7 @@ def test_schema_refuses_of_a_pack_with_a_base(form: str, pointer: str, new: Any)
 @pytest.mark.parametrize("pack", PACKS)
 def test_scenarios_of_a_pack_use_facts_that_it_declares(pack: Pack) -> None:
     """Else a misspelt fact would make a scenario not applicable, and nobody would know why."""
-    declared = pack.meta.get("ics", ())
+    declared = pack.meta.get("ics", {})
 
     def is_declared(path: str) -> bool:
         return any(

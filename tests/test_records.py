@@ -181,7 +181,7 @@ def test_a_message_tells_its_protocol(value: Any, pack: Any) -> None:
 )
 def test_what_nobody_recognises_is_said_to_be_so(data: bytes, said: str) -> None:
     with pytest.raises(
-        UnknownProtocol, match=f"input: no known protocol .*{said}.*Known are awp: .*; va-agent"
+        UnknownProtocol, match=f"input: no known protocol .*{said}.*Known are .*awp: .*; va-agent"
     ):
         records.open_record(data, "input")
 

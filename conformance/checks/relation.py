@@ -41,7 +41,7 @@ class Requires:
     """Within one message: where `when` holds, `then` holds (both JSON Schemas on the value at `at`).
 
     Parameters: `on`; `at`; `when` (else always); `then`; `from` and `lifecycle` limit it to messages
-    that moved an entity on from one of these states.
+    that moved an entity on from one of these states; `said` is what stands before each error.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -62,11 +62,12 @@ class Requires:
         if "when" in self._spec and not self._conditions.is_valid(f"{self._place}/when", value):
             return
         errors = self._conditions.errors(f"{self._place}/then", value)
+        said = f"{self._spec['said']}: " if "said" in self._spec else ""
         for error in errors:
             yield failed(
                 self._requirement,
                 message,
-                error.message,
+                said + error.message,
                 at + error.pointer,
                 expected=error.expected,
                 actual=error.actual,

@@ -28,7 +28,7 @@ WORLD = "awp@0.1-draft.7"
 REFERENCES = [
     pytest.param(pack, role, id=f"{pack.name} {role}")
     for pack in packs.find_all()
-    for role in pack.meta.get("reference", ())
+    for role in pack.meta.get("reference", {})
 ]
 
 
