@@ -58,6 +58,11 @@ def of_text(text: str, pack: Pack, **options: Any) -> list[Finding]:
     return judged(records.open_record(text.encode(), "input", pack).events, pack, **options)
 
 
+def recognised(value: Any) -> Pack:
+    """The pack that an input of this one value is recognised to be of; raises UnknownProtocol."""
+    return records.open_record(json.dumps(value).encode(), "input").pack
+
+
 def lines(*messages: Any) -> str:
     """Messages as JSON Lines; a text is taken as it is."""
     return "".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in messages)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from judging import broken, judged, of_text, shown_to_hold
+from judging import broken, judged, of_text, recognised, shown_to_hold
 
-from conformance import packs, records
+from conformance import packs
 from conformance.errors import UnknownProtocol
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Received
 from conformance.findings import Finding
@@ -132,7 +132,7 @@ def blamed(*spoken: Spoken, **record: bool) -> list[str]:
     ids=str,
 )
 def test_whole_and_broken_envelopes_are_recognised(value: Any) -> None:
-    assert records.recognise([value], "x") is PACK
+    assert recognised(value) is PACK
     assert broken(of_text(json.dumps(value), PACK)) <= {"ATEP-IN-001", "ATEP-OUT-001"}
 
 
@@ -157,7 +157,7 @@ def test_whole_and_broken_envelopes_are_recognised(value: Any) -> None:
 def test_what_only_resembles_an_envelope_is_not(value: Any) -> None:
     assert not PACK.recognises(value)
     with pytest.raises(UnknownProtocol):
-        records.recognise([value], "x")
+        recognised(value)
 
 
 def test_messages_of_other_protocols_are_theirs() -> None:
