@@ -200,6 +200,10 @@ class Ends:
                 if message.party == first.party:
                     yield passed(self._requirement, message)
 
+    def release(self, entity: str) -> None:
+        """Nobody waits for the end of this one any longer."""
+        self._open.pop(entity, None)
+
     def _lose(self, seen: Observation) -> None:
         """What could not be understood may have ended what its speaker had begun."""
         for entity, message in list(self._open.items()):
