@@ -55,11 +55,6 @@ class Attempt:
     replaced: Message | None = None
     """The dispatch of the same task that came before it was over."""
 
-    @property
-    def task(self) -> JSON:
-        """The task that was dispatched."""
-        return self.dispatch.at("/payload/task")
-
 
 class Attempts:
     """The attempts of a record by correlationId, as far as they were seen to be dispatched."""
@@ -202,7 +197,7 @@ class OneAttempt:
         if same(_which(first), _which(message)):
             yield passed(self._requirement, message)
             return
-        said = f"{shown(correlation)} was used for another attempt: {_words(first)}, and this is {_words(message)}"
+        said = f"{shown(correlation)} names {_words(first)}, and here {_words(message)}"
         yield failed(self._requirement, message, said, "/correlationId", actual=correlation)
 
     def end(self, complete: bool) -> Iterable[Finding]:

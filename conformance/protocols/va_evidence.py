@@ -13,7 +13,7 @@ from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
-from conformance.packs import Pack
+from conformance.packs import Pack, pointer_value
 from conformance.protocols.va_attempts import RESULTS, Attempts, from_its_side
 from conformance.wording import shown, type_name
 
@@ -36,7 +36,7 @@ Rule = Callable[[Gate], Told | None]
 
 def is_command(gate: Gate) -> bool:
     """Whether an exit code decides; a gate without a type is one of those (the schema's default)."""
-    return gate.get("type", "command") == "command"
+    return bool(gate.get("type", "command") == "command")
 
 
 def mark(gate: Gate, name: str) -> Decimal | None:
@@ -60,7 +60,7 @@ def by_exit_code(gate: Gate) -> Told | None:
     if "exitCode" not in gate:
         said = "the gate passed, and there is no exit code that shows it"
         return Told(said, "/passed", (False,)) if verdict and "command" in gate else None
-    if not jsontext.integral(code):
+    if jsontext.bounds_fault(code, *jsontext.I53) is not None:
         return None
     if verdict == (code == 0):
         return RIGHT
@@ -226,7 +226,9 @@ class Outputs:
 
     def _promised(self, message: Message) -> list[str] | None:
         attempt = self._attempts.of(message) if message.is_a(["completed"]) else None
-        if attempt is None or message.at("/payload/evidence/taskId") != attempt.dispatch.at("/payload/task/id"):
+        if attempt is None or message.at("/payload/evidence/taskId") != attempt.dispatch.at(
+            "/payload/task/id"
+        ):
             return None
         keys = attempt.dispatch.at("/payload/task/outputContract/keys")
         if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
@@ -243,15 +245,9 @@ class Outputs:
             for word, keys in (("missing", missing), ("not promised", extra))
             if keys
         )
-        at = "/payload/evidence/outputs" if message.at("/payload/evidence/outputs") is not None else ""
-        return failed(
-            self._requirement,
-            message,
-            f"the outputs are not those of the outputContract: {said}",
-            at or "/payload/evidence",
-            expected=promised,
-            actual=sorted(outputs),
-        )
+        said = f"the outputs are not those of the outputContract: {said}"
+        at = "/payload/evidence" + ("/outputs" if message.at("/payload/evidence/outputs") is not None else "")
+        return failed(self._requirement, message, said, at, expected=promised, actual=sorted(outputs))
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""

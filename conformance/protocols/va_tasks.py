@@ -154,9 +154,7 @@ class History:
         current = self._state(message.value, "currentState")
         if None not in (state, current) and current != state:
             said = f"the execution is said to be {current}, and its transitions leave it {state}"
-            yield failed(
-                self._requirement, message, said, "/currentState", expected=(state,), actual=current
-            )
+            yield failed(self._requirement, message, said, "/currentState", expected=(state,), actual=current)
 
     def _state(self, row: JSON, name: str) -> str | None:
         """A state by its name; None where it is none, which is the schema's matter."""
