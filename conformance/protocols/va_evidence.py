@@ -226,14 +226,13 @@ class Outputs:
 
     def _promised(self, message: Message) -> list[str] | None:
         attempt = self._attempts.of(message) if message.is_a(["completed"]) else None
-        if attempt is None or message.at("/payload/evidence/taskId") != attempt.dispatch.at(
-            "/payload/task/id"
-        ):
+        if attempt is None:
             return None
-        keys = attempt.dispatch.at("/payload/task/outputContract/keys")
-        if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        task, about = attempt.dispatch.at("/payload/task"), message.at("/payload/evidence/taskId")
+        keys = pointer_value(task, "/outputContract/keys")
+        if about != task["id"] or not isinstance(keys, list):
             return None
-        return sorted(set(keys))
+        return sorted(set(keys)) if all(isinstance(key, str) for key in keys) else None
 
     def _judge(self, message: Message, promised: list[str], outputs: dict[str, JSON]) -> Finding:
         missing = [key for key in promised if key not in outputs]
