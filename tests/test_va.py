@@ -275,6 +275,7 @@ def test_missing_and_other_outputs_are_named() -> None:
         ({"inputs": {"a": {"fromTask": "T-0"}, "b": {"outputKey": "k"}, "c": {}}}, ""),
         ({"inputs": {"a": {"fromTask": "T-0", "outputKey": "k", "more": 1}}}, ""),
         ({"inputs": {"a": {"b": {"fromTask": "T-0", "outputKey": "k"}}}}, ""),
+        ({"dependsOn": [None], "inputs": {"a": {"fromTask": "T-9", "outputKey": "k"}}}, ""),
         ({"dependsOn": "T-0", "inputs": {"a": {"fromTask": "T-9", "outputKey": "k"}}}, ""),
         ({"inputs": [{"fromTask": "T-0", "outputKey": "k"}]}, ""),
         ({}, ""),

@@ -35,7 +35,7 @@ class Inputs:
         at = "/payload/task" if message.is_a(["dispatch"]) else ""
         task = message.at(at)
         depends = task.get("dependsOn", []) if isinstance(task, dict) else None
-        if not isinstance(depends, list):
+        if not isinstance(depends, list) or not all(isinstance(one, str) for one in depends):
             return
         references = [*_references(f"{at}/inputs", task.get("inputs"))]
         broken = [(place, source) for place, source in references if source not in depends]
