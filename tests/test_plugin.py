@@ -42,6 +42,9 @@ def test_the_packs_scenarios_run_without_any_test_file(pytester: pytest.Pytester
         "blocked",
         "cancel",
         "retry",
+        "replacement",
+        "gates",
+        "evaluation",
     }
     assert all((pytester.path / "out" / run["transcript"]).is_file() for run in value["scenarios"])
 
