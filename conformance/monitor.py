@@ -54,7 +54,12 @@ class Monitor:
         self._judging = _schema_rows(pack)
         self._movement = Movement(pack)
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
-        self._checks = [check for kind, check in _checks(pack) if limited is None or kind in limited]
+        alone = stateless and not as_published
+        self._checks = [
+            check
+            for kind, check in _checks(pack)
+            if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
+        ]
         self._complete = True
         self.messages = 0
         self.edges: Counter[tuple[str, str, str]] = Counter()
@@ -144,7 +149,8 @@ class Monitor:
             yield error._replace(pointer=at + error.pointer)
 
 
-_STATELESS = {"json-text", "integer-bounds", "requires", "reason-required", "direction"}
+_STATELESS = {"json-text", "integer-bounds", "requires", "ordered", "reason-required", "direction"}
+"""Kinds that look at one message; a check of another kind that does has the attribute `stateless`."""
 
 
 def _checks(pack: Pack) -> Iterator[tuple[str, Check]]:
@@ -265,7 +271,9 @@ class Movement:
         if row.get("create"):
             if row["create"] == "anew":
                 states.forget(entity)
-            if self._sessions.is_whole(message):
+            if row["create"] == "once" and states.state(entity) is not None:
+                states.lose(entity)  # nobody knows whether it goes on or begins again
+            elif self._sessions.is_whole(message):
                 states.create(entity)
         elif row.get("forget"):
             if states.state(entity) == states.lifecycle.initial:

@@ -199,6 +199,15 @@ def test_a_creation_may_begin_anew(tmp_path: Path) -> None:
     assert verdicts(judged(said(ASK, BEGIN, END, ASK, BEGIN), pack)) == "+++"
 
 
+def test_what_may_begin_once_is_unknown_when_it_is_said_to_begin_again(tmp_path: Path) -> None:
+    rows = [ROWS[0] | {"create": "once"}, *MOVES[1:]]
+    pack = job(tmp_path, TRANSITION, lifecycles=[{"file": "job.json", "moves": rows}])
+    assert verdicts(judged(said(ASK, BEGIN, END), pack)) == "++"
+    for later in (BEGIN, END):  # it may begin again, and may as well go on
+        assert verdicts(judged(said(ASK, BEGIN, ASK, later), pack)) == "+"
+    assert verdicts(judged(said(ASK, BEGIN, ASK, ASK, END, END), pack)) == "+-"
+
+
 def test_in_a_session_that_began_before_the_record_nothing_is_known_to_begin(tmp_path: Path) -> None:
     opened = ("right", {"type": "note", "id": "s"})
     pack = job(tmp_path, TRANSITION, sessions=[{"on": ["note"], "key": "/id"}])

@@ -339,6 +339,15 @@ CANCEL = "orchestrator", message("cancel", {"taskId": "T-1", "reason": "r"})
 COMPLETED, FAILED, BLOCKED = evidence("completed"), evidence("failed"), evidence("blocked")
 GATE = {"gate": "g", "passed": True, "command": "make", "exitCode": 0, "durationMs": 5}
 
+AGAIN = "2026-04-01T00:00:02Z"
+RETRY = [("orchestrator", {**dispatch()[1], "correlationId": "c-2", "timestamp": AGAIN}),
+         (ACCEPTED[0], {**ACCEPTED[1], "correlationId": "c-2", "timestamp": AGAIN}),
+         (COMPLETED[0], {**COMPLETED[1], "correlationId": "c-2", "timestamp": AGAIN})]  # fmt: skip
+REFERENCE = {"fromTask": "T-0", "outputKey": "k"}
+SCORED = {"gate": "s", "type": "model-evaluation", "passed": True, "score": 0.9, "threshold": 0.8}
+SOFT = SCORED | {"passed": False, "score": 0.7, "softThreshold": 0.6, "severity": "warning"}
+DETAIL = {"failureType": "gate", "attempted": "a", "hypothesis": "h"}
+
 Conversation = list[tuple[str, dict[str, Any]]]
 
 
@@ -359,13 +368,16 @@ RIGHT: list[Conversation] = [
     [dispatch(), ACCEPTED, CANCEL, but(PROGRESS, timestamp="2026-04-01T00:00:00.4Z")],
     [dispatch(), ACCEPTED, BLOCKED, CANCEL],
     [dispatch()],
+    [dispatch(), ACCEPTED, *RETRY],
+    [dispatch(dependsOn=["T-0"], inputs={"a": REFERENCE}, outputContract={"keys": ["o"]}), ACCEPTED,
+     evidence("completed", outputs={"o": 1}, gateResults=[GATE, SCORED, SOFT])],
     [dispatch(), ACCEPTED, FAILED, dispatch(), ACCEPTED, COMPLETED],
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("conversation", RIGHT, ids=lambda one: "-".join(m["type"] for _, m in one))
 def test_a_right_conversation_has_no_finding_against_it(conversation: Conversation) -> None:
-    """The last: an orchestrator that uses an id twice (VA-COR-003) is no fault of the agent."""
+    """The last: a dispatch that is delivered twice, word for word, may be taken on twice."""
     found = judged(said(*conversation), VA)
     assert against(found) == []
 
@@ -378,6 +390,12 @@ def test_each_message_alone_and_each_fragment_is_blamed_for_nothing(conversation
             events = said(*conversation[start:stop])[:-1]
             assert against(judged([*events, Closed(99, final=False)], VA)) == []
             assert against(judged(events, VA, stateless=True)) == []
+
+
+def record(state: str, second: str, **members: Any) -> dict[str, Any]:
+    """A TaskExecution that began to run."""
+    moved = [{"from": "pending", "to": "running", "timestamp": f"2026-04-01T00:00:{second}Z"}]
+    return {"taskId": "T-1", "correlationId": "c-1", "currentState": state, "transitions": moved, **members}
 
 
 WRONG: list[tuple[str, Conversation]] = [
@@ -431,6 +449,22 @@ WRONG: list[tuple[str, Conversation]] = [
     ("VA-EVD-001", [dispatch(), ACCEPTED, evidence("blocked", status="failed")]),
     ("VA-EVD-002", [dispatch(), ACCEPTED, evidence("failed", failureDetail=...)]),
     ("VA-EVD-003", [dispatch(), ACCEPTED, evidence("blocked", blockReason=...)]),
+    ("VA-LIF-004", [("", record("completed", "00"))]),
+    ("VA-LIF-005", [("", record("running", "00", startedAt=AGAIN, completedAt="2026-04-01T00:00:01Z"))]),
+    ("VA-COR-003", [dispatch(), ACCEPTED, FAILED, dispatch(id="T-2")]),
+    ("VA-COR-004", [dispatch(), ACCEPTED, *RETRY, but(FAILED, timestamp="2026-04-01T00:00:03Z")]),
+    ("VA-EVD-004", [dispatch(), ACCEPTED, evidence("completed", failureDetail=DETAIL)]),
+    ("VA-EVD-005", [dispatch(), ACCEPTED,
+                    evidence("completed", gateResults=[{"gate": "g", "passed": True}])]),
+    ("VA-EVD-006", [dispatch(), ACCEPTED, evidence("completed", gateResults=[GATE | {"exitCode": 1}])]),
+    ("VA-EVD-007", [dispatch(), ACCEPTED, evidence("blocked", gateResults=[SCORED | {"passed": False}])]),
+    ("VA-EVD-008", [dispatch(), ACCEPTED, evidence("completed", gateResults=[SOFT | {"severity": "error"}])]),
+    ("VA-EVD-009", [dispatch(), ACCEPTED,
+                    evidence("completed", gateResults=[GATE | {"exitCode": 1, "passed": False}])]),
+    ("VA-EVD-010", [dispatch(outputContract={"keys": ["o"]}), ACCEPTED, COMPLETED]),
+    ("VA-TSK-001", [dispatch(inputs={"a": REFERENCE})]),
+    ("VA-TSK-002", [dispatch(), ACCEPTED, but(COMPLETED, timestamp="2026-04-01T00:00:01.1Z")]),
+    ("VA-CAN-002", [dispatch(), ("orchestrator", message("cancel", {"taskId": "T-1"}))]),
 ]  # fmt: skip
 
 
@@ -450,6 +484,8 @@ def test_every_rule_with_a_check_is_broken_alone_and_seen_to_hold() -> None:
     held = {name for conversation in RIGHT for name in shown_to_hold(judged(said(*conversation), VA))}
     gate = evidence("completed", gateResults=[GATE])
     held |= shown_to_hold(judged(said(dispatch(), ACCEPTED, gate), VA))
+    times = {"startedAt": AGAIN, "completedAt": AGAIN}
+    held |= shown_to_hold(judged(said(("", record("running", "00", **times))), VA))
     assert judged_rules <= {requirement for requirement, _ in WRONG}
     assert judged_rules <= held
 

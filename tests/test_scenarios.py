@@ -353,9 +353,12 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         load(tmp_path / "none.yaml", AWP)
 
 
+ALL = ["blocked", "cancel", "evaluation", "failure", "gates", "happy-path", "replacement", "retry"]
+
+
 def test_the_scenarios_of_a_pack() -> None:
     found = of_pack(VA, "orchestrator")
-    assert [scenario.name for scenario in found] == ["blocked", "cancel", "failure", "happy-path", "retry"]
+    assert [scenario.name for scenario in found] == ALL
     assert of_pack(VA, "agent") == []
     assert all(not scenario.name.startswith("_") for scenario in of_pack(AWP, "agent"))
 
@@ -367,7 +370,7 @@ def chosen(names: tuple[str, ...] = (), requirements: tuple[str, ...] = ()) -> l
 @pytest.mark.parametrize(
     ("names", "requirements", "expected"),
     [
-        ((), (), ["blocked", "cancel", "failure", "happy-path", "retry"]),
+        ((), (), ALL),
         (("c*", "retry"), (), ["cancel", "retry"]),
         ((), ("VA-EVD-003",), ["blocked"]),
         ((), ("VA-INT-*", "VA-EVD-003"), ["blocked", "happy-path"]),
@@ -381,7 +384,7 @@ def test_select(names: tuple[str, ...], requirements: tuple[str, ...], expected:
 @pytest.mark.parametrize(
     ("names", "requirements", "said"),
     [
-        (("Cancel",), (), "no scenario is called 'Cancel'; there is blocked, cancel, failure, "),
+        (("Cancel",), (), "no scenario is called 'Cancel'; there is blocked, cancel, evaluation, "),
         (("cancel", "typo"), (), "no scenario is called 'typo'"),
         ((), ("VA-NON-*",), "no scenario concerns a requirement 'VA-NON-*'"),
         (("cancel",), ("VA-EVD-003",), "none of that name concerns such a requirement"),

@@ -189,16 +189,21 @@ class Ends:
         self._lose(seen)
         for message, moved in self._moves.of(seen):
             move = moved.move
-            if moved.report or move.edge is None:
+            is_open = move.target in self._states
+            if moved.report or move.illegal or (move.before is None and is_open):
                 continue
             if move.before == self._moves.lifecycle.initial:
                 self._begun.add(move.entity)
-            if move.target in self._states and move.entity in self._begun:
+            if is_open and move.entity in self._begun:
                 self._open.setdefault(move.entity, message)
-            elif move.target not in self._states and move.entity in self._open:
+            elif not is_open and move.entity in self._open:
                 first = self._open.pop(move.entity)
                 if message.party == first.party:
                     yield passed(self._requirement, message)
+
+    def release(self, entity: str) -> None:
+        """Nobody waits for the end of this one any longer."""
+        self._open.pop(entity, None)
 
     def _lose(self, seen: Observation) -> None:
         """What could not be understood may have ended what its speaker had begun."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
+from conformance.protocols.va_attempts import REPORTS, from_its_side, time_of
 
 
 class Cancellation:
@@ -22,29 +23,27 @@ class Cancellation:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._grace = timedelta(seconds=spec["parameters"]["grace"])
+        self._grace = Fraction(str(spec["parameters"]["grace"]))
         self._running: dict[str, Message] = {}
-        self._cancelled: dict[str, datetime] = {}
+        self._cancelled: dict[str, Fraction] = {}
         self._broken: set[str] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per later message."""
-        message = seen.message
+        message = from_its_side(seen)
         if message is None:
             return
         execution = str(message.at("/correlationId"))
-        if message.kind is None or (message.known_party and message.party not in message.kind.senders):
-            return
         if message.is_a(["cancel"]):
             self._cancel(message, execution)
         elif message.is_a(["dispatch"]):
             self._forget(execution)
-        elif message.is_a(["accepted", "progress", "completed", "failed", "blocked"]):
+        elif message.is_a(REPORTS):
             self._running.setdefault(execution, message)
             yield from self._judge(message, execution)
 
     def _cancel(self, message: Message, execution: str) -> None:
-        when = _time(message)
+        when = time_of(message)
         if when is not None and execution not in self._cancelled:
             self._cancelled[execution] = when
 
@@ -53,7 +52,7 @@ class Cancellation:
         self._cancelled.pop(execution, None)
 
     def _judge(self, message: Message, execution: str) -> Iterable[Finding]:
-        cancelled, when = self._cancelled.get(execution), _time(message)
+        cancelled, when = self._cancelled.get(execution), time_of(message)
         if cancelled is None or when is None or when <= cancelled + self._grace:
             return
         self._broken.add(execution)
@@ -65,12 +64,3 @@ class Cancellation:
         for execution, message in self._running.items():
             if complete and execution in self._cancelled and execution not in self._broken:
                 yield passed(self._requirement, message)
-
-
-def _time(message: Message) -> datetime | None:
-    """The message's timestamp, or None where it is none (which is the schema's matter)."""
-    try:
-        when = datetime.fromisoformat(str(message.at("/timestamp")).upper())
-    except ValueError:
-        return None
-    return when if when.tzinfo else None

@@ -1,0 +1,216 @@
+"""va-agent-protocol: execution attempts, each with a correlationId of its own, and what replaces one.
+
+Another attempt at a task has another correlationId, and replaces the one before if that had not ended:
+its results count no longer, and nobody waits for its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from conformance import jsontext
+from conformance.checks import Observation, failed, passed, same
+from conformance.checks.movement import Ends
+from conformance.correlation import Message
+from conformance.events import JSON
+from conformance.findings import Finding, Requirement
+from conformance.instants import instant
+from conformance.packs import Pack
+from conformance.wording import shown
+
+RESULTS = ["completed", "failed", "blocked"]
+"""The kinds that end an attempt, or say why it cannot go on."""
+
+REPORTS = ["accepted", "progress", *RESULTS]
+"""The kinds that an agent sends."""
+
+
+def from_its_side(seen: Observation) -> Message | None:
+    """The message that is observed, where it is of a known kind and came from a side that sends it."""
+    message = seen.message
+    if message is None or message.kind is None:
+        return None
+    return None if message.known_party and message.party not in message.kind.senders else message
+
+
+def time_of(message: Message) -> Fraction | None:
+    """The message's timestamp in seconds, or None where it is none (which is the schema's matter)."""
+    return instant(message.at("/timestamp"))
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt: its dispatch, and the first messages of each sort about it."""
+
+    dispatch: Message
+    heard: Message | None = None
+    """The first that the agent said of it."""
+    accepted: Message | None = None
+    result: Message | None = None
+    over: bool = False
+    """Whether it completed, failed or was cancelled."""
+    replaced: Message | None = None
+    """The dispatch of the same task that came before it was over."""
+
+
+class Attempts:
+    """The attempts of a record by correlationId, as far as they were seen to be dispatched."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Attempt] = {}
+        self._latest: dict[str, Attempt] = {}
+
+    def of(self, message: Message) -> Attempt | None:
+        """The attempt that a message is about, if its dispatch was seen."""
+        correlation = message.at("/correlationId")
+        return self._known.get(correlation) if isinstance(correlation, str) else None
+
+    def see(self, message: Message) -> Attempt | None:
+        """Take over what a message says; the attempt that it replaces, if it does."""
+        if message.is_a(["dispatch"]):
+            return self._begin(message)
+        attempt = self.of(message)
+        if attempt is not None:
+            _follow(attempt, message)
+        return None
+
+    def _begin(self, message: Message) -> Attempt | None:
+        correlation, task = message.at("/correlationId"), message.at("/payload/task/id")
+        known = self.of(message)
+        if not isinstance(correlation, str) or not isinstance(task, str):
+            return None
+        if known is not None and same(known.dispatch.value, message.value):
+            return None  # the same order, delivered again
+        attempt = self._known[correlation] = Attempt(message)
+        before = self._latest.get(task)
+        self._latest[task] = attempt
+        if before is None or before is known or before.over:
+            return None
+        before.replaced = message
+        return before
+
+
+def _follow(attempt: Attempt, message: Message) -> None:
+    if message.is_a(REPORTS):
+        attempt.heard = attempt.heard or message
+    if message.is_a(["accepted"]):
+        attempt.accepted = attempt.accepted or message
+    if message.is_a(RESULTS):
+        attempt.result = attempt.result or message
+    attempt.over = attempt.over or message.is_a(["completed", "failed", "cancel"])
+
+
+class Superseded:
+    """VA-COR-004: no result comes from an attempt that was replaced while it ran.
+
+    What was under way counts for nothing: it has a timestamp that is later than that of the dispatch
+    by no more than the parameter `grace` (in seconds). Judged where the later dispatch went over the
+    connection on which the result comes, since otherwise its speaker may not know of it. Shown by a
+    replaced attempt of which the agent had spoken and no result came.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._grace = Fraction(str(spec["parameters"]["grace"]))
+        self._attempts = Attempts()
+        self._replaced: list[Attempt] = []
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per result that comes too late."""
+        message = from_its_side(seen)
+        if message is None:
+            return
+        attempt = self._attempts.of(message)
+        if message.is_a(RESULTS) and attempt is not None and not attempt.over:
+            yield from self._judge(message, attempt)
+        replaced = self._attempts.see(message)
+        if replaced is not None:
+            self._replaced.append(replaced)
+
+    def _judge(self, message: Message, attempt: Attempt) -> Iterable[Finding]:
+        by = attempt.replaced
+        if by is None or by.event.connection != message.event.connection:
+            return
+        when, since = time_of(message), time_of(by)
+        if when is None or since is None or when <= since + self._grace:
+            return
+        said = (
+            f"{message.name} of {shown(message.at('/correlationId'))}, which a later attempt at the same "
+            f"task, {shown(by.at('/correlationId'))}, has replaced"
+        )
+        yield failed(self._requirement, message, said, "/correlationId", actual=message.at("/correlationId"))
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """One finding for each replaced attempt that kept silent."""
+        for attempt in self._replaced if complete else ():
+            if attempt.heard is not None and attempt.result is None and not attempt.over:
+                yield passed(self._requirement, attempt.heard)
+
+
+class Ending:
+    """VA-LIF-003: what `ends` says, except that nobody waits for an attempt that was replaced.
+
+    The parameters are those of `ends`.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._ends = Ends(requirement, spec["parameters"], pack)
+        self._attempts = Attempts()
+        self._replaced: set[str] = set()
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """The findings of `ends`."""
+        yield from self._ends.see(seen)
+        message = from_its_side(seen)
+        replaced = self._attempts.see(message) if message is not None else None
+        if replaced is not None:
+            self._replaced.add(str(replaced.dispatch.at("/correlationId")))
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """One finding for each attempt that still runs and was not replaced."""
+        for correlation in self._replaced:
+            self._ends.release(correlation)
+        return self._ends.end(complete)
+
+
+class OneAttempt:
+    """VA-COR-003: records of executions with one correlationId are of one attempt of one task."""
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._first: dict[str, Message] = {}
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per record that has its correlationId in common with an earlier one."""
+        message = seen.message
+        if message is None or not message.is_a(["TaskExecution"]):
+            return
+        correlation = message.at("/correlationId")
+        if not isinstance(correlation, str):
+            return
+        first = self._first.setdefault(correlation, message)
+        if first is message:
+            return
+        if same(_which(first), _which(message)):
+            yield passed(self._requirement, message)
+            return
+        said = f"{shown(correlation)} names {_words(first)}, and here {_words(message)}"
+        yield failed(self._requirement, message, said, "/correlationId", actual=correlation)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each record is judged when it is seen."""
+        return ()
+
+
+def _which(record: Message) -> list[JSON]:
+    """The task and the number of the attempt, which is 1 where none is given."""
+    number = jsontext.resolve(record.value, "/attempt")
+    return [record.at("/taskId"), 1 if number is jsontext.MISSING else number]
+
+
+def _words(record: Message) -> str:
+    task, number = _which(record)
+    return f"attempt {shown(number)} of {shown(task)}"

@@ -1,0 +1,171 @@
+"""va-agent-protocol: where a task's inputs come from, and how long it may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from conformance import jsontext
+from conformance.checks import Observation, failed, passed
+from conformance.correlation import Message
+from conformance.events import JSON
+from conformance.findings import Finding, Requirement
+from conformance.packs import Pack
+from conformance.protocols.va_attempts import RESULTS, Attempt, Attempts, from_its_side, time_of
+from conformance.wording import shown
+
+REFERENCE = {"fromTask", "outputKey"}
+"""The members of an InputRef; a value that has these and no others is one."""
+
+
+class Inputs:
+    """VA-TSK-001: an input that refers to another task's output names a task of `dependsOn`."""
+
+    stateless = True
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per reference to another task, else one for a task that has references."""
+        message = seen.message
+        if message is None or not message.is_a(["dispatch", "TaskUnit"]):
+            return
+        at = "/payload/task" if message.is_a(["dispatch"]) else ""
+        task = message.at(at)
+        depends = task.get("dependsOn", []) if isinstance(task, dict) else None
+        if not isinstance(depends, list) or not all(isinstance(one, str) for one in depends):
+            return
+        references = [*_references(f"{at}/inputs", task.get("inputs"))]
+        broken = [(place, source) for place, source in references if source not in depends]
+        for place, source in broken:
+            said = f"{shown(source)} is no task of dependsOn, which has {_listed(depends)}"
+            yield failed(self._requirement, message, said, place, expected=depends, actual=source)
+        if references and not broken:
+            yield passed(self._requirement, message)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each task is judged when it is seen."""
+        return ()
+
+
+def _references(at: str, inputs: JSON) -> Iterator[tuple[str, JSON]]:
+    """Where each reference names its task, and the task."""
+    for name, value in inputs.items() if isinstance(inputs, dict) else ():
+        if isinstance(value, dict) and value.keys() == REFERENCE:
+            yield f"{at}{jsontext.pointer([name, 'fromTask'])}", value["fromTask"]
+
+
+def _listed(depends: list[JSON]) -> str:
+    return ", ".join(shown(one) for one in depends) or "none"
+
+
+class Timeout:
+    """VA-TSK-002: the first result comes within `timeout` milliseconds of acceptance, by the agent's clock.
+
+    Judged by the timestamps of `accepted` and of the first completed, failed or blocked message, where
+    the dispatch was seen and its timeout is above 0. What an attempt does after it was blocked, replaced
+    or cancelled has no limit that anybody stated.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._attempts = Attempts()
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per first result of an attempt that has a limit."""
+        message = from_its_side(seen)
+        if message is None:
+            return
+        attempt = self._attempts.of(message)
+        if attempt is not None and message.is_a(RESULTS):
+            yield from self._judge(message, attempt)
+        self._attempts.see(message)
+
+    def _judge(self, message: Message, attempt: Attempt) -> Iterable[Finding]:
+        limit, took = _limit(attempt), _took(message, attempt)
+        if limit is None or took is None:
+            return
+        if took * 1000 <= limit:
+            yield passed(self._requirement, message)
+            return
+        said = (
+            f"{message.name} is of {_milliseconds(took)} ms after accepted, and the task's timeout is {limit}"
+        )
+        yield failed(self._requirement, message, said, "/timestamp", actual=message.at("/timestamp"))
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: an attempt that never ends is another requirement's matter."""
+        return ()
+
+
+def _limit(attempt: Attempt) -> int | None:
+    """The timeout in milliseconds; None where there is none: it is missing, 0, or no such number."""
+    timeout = attempt.dispatch.at("/payload/task/timeout")
+    return None if jsontext.bounds_fault(timeout, *jsontext.U53) else int(timeout) or None
+
+
+def _took(message: Message, attempt: Attempt) -> Fraction | None:
+    """Seconds from acceptance to the first result; None where that is not to be judged."""
+    if attempt.accepted is None or attempt.result or attempt.replaced or attempt.over:
+        return None
+    begun, ended = time_of(attempt.accepted), time_of(message)
+    return None if begun is None or ended is None or ended < begun else ended - begun
+
+
+def _milliseconds(seconds: Fraction) -> str:
+    return f"{float(seconds * 1000):.15g}"
+
+
+class History:
+    """VA-LIF-004: the transitions of a TaskExecution begin at the initial state, each goes on from where
+    the one before arrived, the last arrives at `currentState`, and the lifecycle's table lists each.
+
+    The parameter `lifecycle` names the table. Staying in a state is no transition.
+    """
+
+    stateless = True
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._table = pack.lifecycles[spec["parameters"]["lifecycle"]][0]
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per break of the chain, else one for the record."""
+        message = seen.message
+        if message is None or not message.is_a(["TaskExecution"]):
+            return
+        rows = message.at("/transitions")
+        if isinstance(rows, list):
+            yield from [*self._broken(message, rows)] or [passed(self._requirement, message)]
+
+    def _broken(self, message: Message, rows: list[JSON]) -> Iterator[Finding]:
+        state: JSON = self._table.initial
+        for index, row in enumerate(rows):
+            source, target = (self._state(row, name) for name in ("from", "to"))
+            at = f"/transitions/{index}"
+            if None not in (state, source) and source != state:
+                said = f"it goes on from {source}, and the execution was {state}"
+                yield failed(self._requirement, message, said, f"{at}/from", expected=(state,), actual=source)
+            elif None not in (source, target) and (source, target) not in self._table.transitions:
+                yield self._unlisted(message, f"{at}/to", str(source), target)
+            state = target
+        current = self._state(message.value, "currentState")
+        if None not in (state, current) and current != state:
+            said = f"the execution is said to be {current}, and its transitions leave it {state}"
+            yield failed(self._requirement, message, said, "/currentState", expected=(state,), actual=current)
+
+    def _state(self, row: JSON, name: str) -> str | None:
+        """A state by its name; None where it is none, which is the schema's matter."""
+        state = row.get(name) if isinstance(row, dict) else None
+        return state if isinstance(state, str) and state in self._table.classes else None
+
+    def _unlisted(self, message: Message, at: str, source: str, target: JSON) -> Finding:
+        allowed = [arrives for starts, arrives in self._table.transitions if starts == source]
+        said = f"from {source} the table allows {', '.join(allowed) or 'nothing'}, and not {target}"
+        return failed(self._requirement, message, said, at, expected=allowed, actual=target)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each record is judged when it is seen."""
+        return ()

@@ -1,0 +1,513 @@
+"""The checks of va-agent-protocol, where its fixtures do not show a case: by the protocol's text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from judging import VA, judged, of_text, said
+
+from conformance.events import Closed, Received
+from conformance.findings import Finding
+
+Spoken = tuple[str, dict[str, Any]]
+
+
+def envelope(kind: str, payload: Any, second: str = "00", correlation: Any = "c-1") -> dict[str, Any]:
+    return {
+        "protocol": "va-agent-protocol",
+        "version": "0.1.0",
+        "type": kind,
+        "timestamp": f"2026-04-01T00:00:{second}Z",
+        "correlationId": correlation,
+        "payload": payload,
+    }
+
+
+def dispatch(second: str = "00", correlation: Any = "c-1", **task: Any) -> Spoken:
+    whole = {"id": "T-1", "objective": "o", "acceptanceCriteria": ["x"], **task}
+    return "orchestrator", envelope("dispatch", {"task": whole}, second, correlation)
+
+
+def told(kind: str, second: str = "00", correlation: str = "c-1") -> Spoken:
+    side = "orchestrator" if kind == "cancel" else "agent"
+    return side, envelope(kind, {"taskId": "T-1", "reason": "r"}, second, correlation)
+
+
+def result(kind: str, second: str = "00", correlation: str = "c-1", **members: Any) -> Spoken:
+    evidence = {"taskId": "T-1", "status": kind, **members}
+    return "agent", envelope(kind, {"evidence": evidence}, second, correlation)
+
+
+def marks(requirement: str, found: list[Finding]) -> str:
+    """For each finding of the requirement + or -."""
+    return "".join("+" if one.ok else "-" for one in found if one.requirement == requirement)
+
+
+def only(requirement: str, found: list[Finding]) -> Finding:
+    (finding,) = (one for one in found if one.requirement == requirement and not one.ok)
+    return finding
+
+
+# --- Gates -----------------------------------------------------------------------------------------
+
+
+def of_gate(gate: str, status: str = "failed") -> list[Finding]:
+    """The findings on evidence whose only gate has these members, as they are written."""
+    return of_text(f'{{"taskId": "T-1", "status": "{status}", "gateResults": [{gate}]}}', VA)
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ('"command": "c", "exitCode": 0, "passed": true', "+"),
+        ('"command": "c", "exitCode": 0.0, "passed": true', "+"),
+        ('"command": "c", "exitCode": -0, "passed": true', "+"),
+        ('"command": "c", "exitCode": 0e5, "passed": true', "+"),
+        ('"command": "c", "exitCode": 137, "passed": false', "+"),
+        ('"command": "c", "exitCode": 137, "passed": true', "-"),
+        ('"command": "c", "exitCode": 0, "passed": false', "-"),
+        ('"command": "c", "passed": true', "-"),
+        ('"command": "c", "passed": false', ""),  # killed: not a plain failure
+        ('"passed": true', ""),  # what is missing is its command
+        ('"type": "model-evaluation", "exitCode": 1, "passed": true', ""),
+        ('"command": "c", "exitCode": 0.5, "passed": true', ""),
+        ('"command": "c", "exitCode": "1", "passed": true', ""),
+        ('"command": "c", "exitCode": null, "passed": true', ""),
+        ('"command": "c", "exitCode": 1, "passed": "yes"', ""),
+        ('"command": "c", "exitCode": 1', ""),
+        ('"type": "check", "command": "c", "exitCode": 1, "passed": true', ""),
+    ],
+)
+def test_an_exit_code_decides_a_command_gate(members: str, expected: str) -> None:
+    assert marks("VA-EVD-006", of_gate(f'{{"gate": "g", {members}}}')) == expected
+
+
+def test_a_contradicted_verdict_is_shown_with_its_exit_code() -> None:
+    finding = only("VA-EVD-006", of_gate('{"gate": "g", "command": "c", "exitCode": 2, "passed": true}'))
+    assert finding.message == "the exit code is 2, and the gate passed"
+    assert (finding.pointer, finding.expected, finding.actual) == ("/gateResults/0/passed", (False,), True)
+
+
+EVALUATED = '"gate": "g", "type": "model-evaluation"'
+
+
+@pytest.mark.parametrize(
+    ("score", "threshold", "passed", "expected"),
+    [
+        ("0.8", "0.8", "true", "+"),
+        ("0.80", "0.8", "true", "+"),
+        ("8e-1", "0.8", "true", "+"),
+        ("1", "1.0", "true", "+"),
+        ("0", "0", "true", "+"),
+        ("0.8", "0.8", "false", "-"),
+        # As floats, the two of each line are the same number.
+        ("0.80000000000000001", "0.8", "false", "-"),
+        ("0.79999999999999999", "0.8", "false", ""),
+        ("0.8", "0.80000000000000001", "false", ""),
+        ("0.8", "0.79999999999999999", "false", "-"),
+        ("0.1", "1e-400", "false", "-"),
+        ("1.5", "0.8", "false", ""),
+        ("0.9", "-0.1", "false", ""),
+        ('"0.9"', "0.8", "false", ""),
+        ("true", "0.8", "false", ""),
+        ("0.9", "null", "false", ""),
+        ("0.9", "0.8", '"no"', ""),
+    ],
+)
+def test_a_score_that_reaches_the_threshold_passes(
+    score: str, threshold: str, passed: str, expected: str
+) -> None:
+    gate = f'{{{EVALUATED}, "score": {score}, "threshold": {threshold}, "passed": {passed}}}'
+    assert marks("VA-EVD-007", of_gate(gate)) == expected
+
+
+def test_an_exit_code_outranks_a_score() -> None:
+    scored = '"gate": "g", "command": "c", "score": 0.9, "threshold": 0.8, "passed": false'
+    assert marks("VA-EVD-007", of_gate(f"{{{scored}}}")) == "-"
+    assert marks("VA-EVD-007", of_gate(f'{{{scored}, "exitCode": 1}}')) == ""
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ('"score": 0.7, "passed": false', "+"),
+        ('"score": 0.7, "passed": true', "-"),
+        ('"score": 0.7, "passed": true, "softThreshold": 0.6', "-"),
+        ('"score": 0.7, "passed": false, "softThreshold": 0.6, "severity": "warning"', "+"),
+        ('"score": 0.7, "passed": false, "softThreshold": 0.6, "severity": "error"', "-"),
+        ('"score": 0.7, "passed": false, "softThreshold": 0.6', "-"),
+        ('"score": 0.6, "passed": false, "softThreshold": 0.6, "severity": "warning"', "+"),
+        ('"score": 0.6, "passed": false, "softThreshold": 0.60000000000000001, "severity": "warning"', "-"),
+        ('"score": 0.5, "passed": false, "softThreshold": 0.6, "severity": "error"', "+"),
+        ('"score": 0.5, "passed": false, "softThreshold": 0.6', "+"),
+        ('"score": 0.5, "passed": false, "softThreshold": 0.6, "severity": "warning"', "-"),
+        ('"score": 0.5, "passed": false, "softThreshold": 0.6, "severity": "mild"', ""),
+        ('"score": 0.5, "passed": false, "softThreshold": 2, "severity": "warning"', ""),
+        ('"score": 0.8, "passed": false, "softThreshold": 0.6, "severity": "error"', ""),
+    ],
+)
+def test_a_score_below_the_threshold_has_the_severity_of_its_band(members: str, expected: str) -> None:
+    assert marks("VA-EVD-008", of_gate(f'{{{EVALUATED}, "threshold": 0.8, {members}}}')) == expected
+
+
+@pytest.mark.parametrize(
+    ("severity", "score", "message"),
+    [
+        (
+            '"error"',
+            "0.7",
+            "the score 0.7 is below the threshold 0.8 and not below the softThreshold 0.6, "
+            "so the severity is warning; it is said to be error",
+        ),
+        (
+            '"warning"',
+            "0.5",
+            "the score 0.5 is below the softThreshold 0.6, "
+            "so the severity is error; it is said to be warning",
+        ),
+    ],
+)
+def test_a_wrong_severity_is_shown_with_its_band(severity: str, score: str, message: str) -> None:
+    members = f'"score": {score}, "threshold": 0.8, "softThreshold": 0.6, "passed": false'
+    finding = only("VA-EVD-008", of_gate(f'{{{EVALUATED}, {members}, "severity": {severity}}}'))
+    assert (finding.message, finding.pointer) == (message, "/gateResults/0/severity")
+
+
+@pytest.mark.parametrize(
+    ("members", "status", "expected"),
+    [
+        ('"exitCode": 1, "passed": false, "severity": "error"', "completed", "-"),
+        ('"exitCode": 1, "passed": false', "completed", "-"),
+        ('"passed": false', "completed", "-"),
+        ('"exitCode": 1, "passed": false, "severity": "warning"', "completed", "+"),
+        ('"exitCode": 0, "passed": true', "completed", "+"),
+        ('"exitCode": 1, "passed": false, "severity": "error"', "failed", ""),
+        ('"exitCode": 1, "passed": false, "severity": "error"', "blocked", ""),
+        ('"exitCode": 1, "passed": false, "severity": "mild"', "completed", ""),
+        ('"exitCode": 1, "passed": 0', "completed", ""),
+        ('"exitCode": 0, "passed": false', "completed", ""),  # VA-EVD-006 tells of this one
+    ],
+)
+def test_what_completed_has_no_gate_that_failed_hard(members: str, status: str, expected: str) -> None:
+    found = of_gate(f'{{"gate": "g", "command": "c", {members}}}', status)
+    assert marks("VA-EVD-009", found) == expected
+
+
+def test_each_gate_is_judged_and_what_is_none_is_passed_over() -> None:
+    wrong = '{"gate": "g", "command": "c", "exitCode": 1, "passed": true}'
+    right = '{"gate": "g", "command": "c", "exitCode": 0, "passed": true}'
+    found = of_gate(f"{right}, 5, {wrong}, {wrong}")
+    assert marks("VA-EVD-006", found) == "--"
+    places = [one.pointer for one in found if one.requirement == "VA-EVD-006"]
+    assert places == ["/gateResults/2/passed", "/gateResults/3/passed"]
+    none = of_text('{"taskId": "T-1", "status": "completed", "gateResults": {}}', VA)
+    assert marks("VA-EVD-006", none) == ""
+
+
+def test_evidence_of_another_type_than_its_message_is_one_fault() -> None:
+    gates = [{"gate": "g", "command": "c", "exitCode": 1, "passed": False}]
+    found = judged(said(result("failed", status="completed", gateResults=gates, failureDetail={})), VA)
+    assert marks("VA-EVD-009", found) == ""
+    assert marks("VA-EVD-004", found) == ""
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_message_alone_shows_what_its_gates_say(alone: bool) -> None:
+    gates = [{"gate": "g", "command": "c", "exitCode": 1, "passed": True}]
+    found = judged(said(result("completed", gateResults=gates)), VA, stateless=alone)
+    assert marks("VA-EVD-006", found) == "-"
+    assert (
+        marks("VA-EVD-006", judged(said(result("completed", gateResults=gates)), VA, as_published=True)) == ""
+    )
+
+
+# --- Outputs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("contract", "evidence", "expected"),
+    [
+        ({"keys": ["a", "b", "a"]}, {"outputs": {"a": 1, "b": None}}, "+"),
+        ({"keys": ["a"]}, {}, "-"),
+        ({"keys": []}, {}, "+"),
+        ({"keys": []}, {"outputs": {"a": 1}}, "-"),
+        ({}, {"outputs": {"a": 1}}, ""),
+        ({"keys": [5]}, {}, ""),
+        ({"keys": "a"}, {}, ""),
+        (["keys"], {}, ""),
+        ({"keys": ["a"]}, {"outputs": ["a"]}, ""),
+        ({"keys": ["a"]}, {"status": "failed"}, ""),
+        ({"keys": ["a"]}, {"taskId": "T-2"}, ""),
+    ],
+)
+def test_outputs_are_those_that_were_promised(contract: Any, evidence: Any, expected: str) -> None:
+    spoken = [dispatch(outputContract=contract), told("accepted"), result("completed", **evidence)]
+    assert marks("VA-EVD-010", judged(said(*spoken), VA)) == expected
+
+
+def test_outputs_are_judged_where_the_dispatch_was_seen() -> None:
+    assert marks("VA-EVD-010", judged(said(result("completed", outputs={"a": 1})), VA)) == ""
+    broken = "agent", envelope("completed", {"evidence": None})
+    spoken = [dispatch(outputContract={"keys": ["a"]}), told("accepted"), broken]
+    assert marks("VA-EVD-010", judged(said(*spoken), VA)) == ""
+
+
+def test_missing_and_other_outputs_are_named() -> None:
+    spoken = [dispatch(outputContract={"keys": ["b", "a"]}), result("completed", outputs={"a": 1, "c": 2})]
+    finding = only("VA-EVD-010", judged(said(*spoken), VA))
+    assert finding.message == 'the outputs are not those of the outputContract: missing "b"; not promised "c"'
+    assert (finding.pointer, finding.expected) == ("/payload/evidence/outputs", ("a", "b"))
+
+
+# --- Inputs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ({"dependsOn": ["T-0"], "inputs": {"a": {"fromTask": "T-0", "outputKey": "k"}}}, "+"),
+        ({"dependsOn": ["T-0"], "inputs": {"a": {"fromTask": "T-00", "outputKey": "k"}}}, "-"),
+        ({"inputs": {"a": {"fromTask": "T-0", "outputKey": "k"}}}, "-"),
+        ({"inputs": {"a": {"fromTask": 5, "outputKey": "k"}}}, "-"),
+        ({"dependsOn": [], "inputs": {"a": {"fromTask": "x", "outputKey": "k"}, "b": "x"}}, "-"),
+        ({"inputs": {"a": {"fromTask": "T-0"}, "b": {"outputKey": "k"}, "c": {}}}, ""),
+        ({"inputs": {"a": {"fromTask": "T-0", "outputKey": "k", "more": 1}}}, ""),
+        ({"inputs": {"a": {"b": {"fromTask": "T-0", "outputKey": "k"}}}}, ""),
+        ({"dependsOn": [None], "inputs": {"a": {"fromTask": "T-9", "outputKey": "k"}}}, ""),
+        ({"dependsOn": "T-0", "inputs": {"a": {"fromTask": "T-9", "outputKey": "k"}}}, ""),
+        ({"inputs": [{"fromTask": "T-0", "outputKey": "k"}]}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_input_is_taken_from_a_dependency(task: dict[str, Any], expected: str) -> None:
+    assert marks("VA-TSK-001", judged(said(dispatch(**task)), VA)) == expected
+
+
+def test_an_input_of_no_dependency_is_shown_where_it_stands() -> None:
+    inputs = {"a/b": {"fromTask": "T-9", "outputKey": "k"}}
+    finding = only("VA-TSK-001", judged(said(dispatch(dependsOn=["T-0"], inputs=inputs)), VA))
+    assert finding.message == '"T-9" is no task of dependsOn, which has "T-0"'
+    assert finding.pointer == "/payload/task/inputs/a~1b/fromTask"
+
+
+def test_what_is_no_task_has_no_inputs() -> None:
+    assert marks("VA-TSK-001", judged(said(("orchestrator", envelope("dispatch", {"task": []}))), VA)) == ""
+
+
+# --- Timeouts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("timeout", "later", "expected"),
+    [
+        (1000, [told("accepted", "01"), result("completed", "02")], "+"),
+        (1000.0, [told("accepted", "01"), result("failed", "02")], "+"),
+        (1000, [told("accepted", "01"), result("blocked", "02.000000000000000000001")], "-"),
+        (1000, [told("accepted", "01"), told("accepted", "09"), result("completed", "09")], "-"),
+        (0, [told("accepted", "01"), result("completed", "59")], ""),
+        (None, [told("accepted", "01"), result("completed", "59")], ""),
+        (0.5, [told("accepted", "01"), result("completed", "59")], ""),
+        ("1", [told("accepted", "01"), result("completed", "59")], ""),
+        (1000, [result("completed", "59")], ""),
+        (1000, [told("accepted", "xx"), result("completed", "59")], ""),
+        (1000, [told("accepted", "01"), result("completed", "xx")], ""),
+        (1000, [told("accepted", "05"), result("completed", "01")], ""),
+        (1000, [told("accepted", "01"), result("blocked", "02"), result("failed", "59")], "+"),
+        (1000, [told("accepted", "01"), told("cancel", "02"), result("failed", "59")], ""),
+        (1000, [told("accepted", "01"), dispatch("02", "c-2"), result("failed", "59")], ""),
+        (1000, [told("accepted", "01")], ""),
+    ],
+)
+def test_a_result_comes_in_time(timeout: Any, later: list[Spoken], expected: str) -> None:
+    assert marks("VA-TSK-002", judged(said(dispatch(timeout=timeout), *later), VA)) == expected
+
+
+def test_a_late_result_says_how_late() -> None:
+    spoken = [dispatch(timeout=1000), told("accepted", "01"), result("completed", "02.5")]
+    finding = only("VA-TSK-002", judged(said(*spoken), VA))
+    assert finding.message == "completed is of 1500 ms after accepted, and the task's timeout is 1000"
+    assert (finding.pointer, finding.party) == ("/timestamp", "agent")
+
+
+# --- Attempts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([told("accepted"), dispatch("05", "c-2")], "+"),
+        ([told("accepted"), dispatch("05", "c-2"), dispatch("09", "c-3")], "+"),
+        ([told("accepted"), dispatch("05", "c-2"), told("progress", "09")], "+"),
+        ([told("accepted"), dispatch("05", "c-2"), result("failed", "09")], "-"),
+        ([told("accepted"), dispatch("05", "c-2"), result("blocked", "09"), result("failed", "10")], "--"),
+        ([told("accepted"), dispatch("05", "c-2"), result("failed", "09"), result("failed", "10")], "-"),
+        ([told("accepted"), dispatch("05", "c-2"), result("failed", "05.5")], ""),
+        ([told("accepted"), result("blocked", "04"), dispatch("05", "c-2"), result("failed", "09")], "-"),
+        ([told("accepted"), dispatch("05", "c-2"), told("cancel", "06"), result("failed", "09")], ""),
+        ([told("accepted"), result("failed", "01"), dispatch("05", "c-2"), result("failed", "09")], ""),
+        ([told("accepted"), dispatch("05", "c-2", id="T-2"), result("failed", "09")], ""),
+        ([told("accepted"), dispatch("05"), result("failed", "09")], ""),
+        ([told("accepted"), dispatch("05", 5), result("failed", "09")], ""),
+        ([told("accepted"), dispatch("05", "c-2", id=5), result("failed", "09")], ""),
+        ([told("accepted"), dispatch("xx", "c-2"), result("failed", "09")], ""),
+        ([told("accepted"), dispatch("05", "c-2"), result("failed", "xx")], ""),
+        ([told("accepted"), ("agent", dispatch("05", "c-2")[1]), result("failed", "09")], ""),
+        ([dispatch("05", "c-2")], ""),  # of c-1 nothing was heard
+    ],
+)
+def test_no_result_comes_of_a_replaced_attempt(spoken: list[Spoken], expected: str) -> None:
+    assert marks("VA-COR-004", judged(said(dispatch(), *spoken), VA)) == expected
+
+
+def test_silence_is_not_shown_by_a_record_that_stops() -> None:
+    events = said(dispatch(), told("accepted"), dispatch("05", "c-2"))
+    assert marks("VA-COR-004", judged([*events[:-1], Closed(9, final=False)], VA)) == ""
+
+
+def test_who_may_not_know_of_a_replacement_is_not_blamed() -> None:
+    spoken = [dispatch(), told("accepted"), dispatch("05", "c-2"), result("failed", "09")]
+    events = [
+        Received(seq, party, json.dumps(value), value, "other" if value["correlationId"] == "c-2" else "main")
+        for seq, (party, value) in enumerate(spoken, 1)
+    ]
+    assert marks("VA-COR-004", judged([*events, Closed(9)], VA)) == ""
+
+
+def test_a_replacement_is_named() -> None:
+    spoken = [dispatch(), told("accepted"), dispatch("05", "c-2"), result("completed", "09")]
+    finding = only("VA-COR-004", judged(said(*spoken), VA))
+    assert finding.message == (
+        'completed of "c-1", which a later attempt at the same task, "c-2", has replaced'
+    )
+    assert (finding.pointer, finding.party) == ("/correlationId", "agent")
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([told("accepted")], "-"),
+        ([told("accepted"), dispatch("05", "c-2")], ""),
+        ([dispatch("05", "c-2"), told("accepted", "05")], ""),
+        ([told("accepted"), dispatch("05", "c-2"), told("accepted", "06", "c-2")], "-"),
+        ([told("accepted"), dispatch("05", "c-2", id="T-2")], "-"),
+        ([told("accepted"), dispatch()], "-"),
+        ([told("accepted"), told("cancel", "01")], ""),
+    ],
+)
+def test_nobody_waits_for_the_end_of_a_replaced_attempt(spoken: list[Spoken], expected: str) -> None:
+    assert marks("VA-LIF-003", judged(said(dispatch(), *spoken), VA)) == expected
+
+
+@pytest.mark.parametrize("again", [dispatch(), dispatch("05")], ids=["word for word", "of a later time"])
+@pytest.mark.parametrize(
+    "goes_on",
+    [
+        [told("progress", "06"), result("completed", "07")],
+        [told("accepted", "06"), told("progress", "06"), result("completed", "07")],
+        [result("completed", "06")],
+    ],
+    ids=["goes on", "begins again", "ends"],
+)
+def test_what_an_agent_makes_of_a_dispatch_said_twice_is_not_its_fault(
+    again: Spoken, goes_on: list[Spoken]
+) -> None:
+    spoken = [dispatch(), told("accepted"), told("progress"), again, *goes_on]
+    found = judged(said(*spoken), VA)
+    blamed = {one.requirement for one in found if not one.ok and one.requirement[:6] != "VA-MSG"}
+    assert blamed == ({"VA-COR-003"} if again != dispatch() else set())
+
+
+# --- Records of executions -------------------------------------------------------------------------
+
+
+def record(current: Any, *moves: tuple[Any, Any], **members: Any) -> dict[str, Any]:
+    rows = [
+        {"from": source, "to": target, "timestamp": f"2026-04-01T00:00:{second:02}Z"}
+        for second, (source, target) in enumerate(moves)
+    ]
+    return {"taskId": "T-1", "correlationId": "c-1", "currentState": current, "transitions": rows, **members}
+
+
+BEGUN = ("pending", "running")
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (record("pending"), "+"),
+        (record("cancelled", ("pending", "cancelled")), "+"),
+        (record("running", BEGUN, ("running", "failed"), ("failed", "running")), "+"),
+        (record("running"), "-"),
+        (record("running", ("failed", "running")), "-"),
+        (record("failed", ("pending", "failed")), "-"),
+        (record("failed", BEGUN), "-"),
+        (record("running", BEGUN, BEGUN), "-"),
+        (record("blocked", BEGUN, ("running", "blocked"), ("blocked", "blocked")), "-"),
+        (record("completed", BEGUN, ("running", "cancelled"), ("cancelled", "completed")), "-"),
+        # What is no state is the schema's matter, and what follows from it nobody's.
+        (record("paused", BEGUN), "+"),
+        (record("running", ("queued", "running")), "+"),
+        (record("completed", BEGUN, ("running", "asleep"), ("blocked", "running")), "-"),
+        (record("running") | {"transitions": [5]}, "+"),
+        (record("running") | {"transitions": [{"from": ["pending"], "to": None}]}, "+"),
+        (record("running") | {"transitions": {}}, ""),
+    ],
+)
+def test_transitions_chain(document: dict[str, Any], expected: str) -> None:
+    assert marks("VA-LIF-004", of_text(json.dumps(document), VA)) == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer", "message"),
+    [
+        (
+            record("running", ("blocked", "running")),
+            "/transitions/0/from",
+            "it goes on from blocked, and the execution was pending",
+        ),
+        (
+            record("failed", ("pending", "failed")),
+            "/transitions/0/to",
+            "from pending the table allows running, cancelled, and not failed",
+        ),
+        (
+            record("running", ("pending", "cancelled"), ("cancelled", "running")),
+            "/transitions/1/to",
+            "from cancelled the table allows nothing, and not running",
+        ),
+        (
+            record("failed", BEGUN),
+            "/currentState",
+            "the execution is said to be failed, and its transitions leave it running",
+        ),
+    ],
+)
+def test_a_broken_chain_is_shown_where_it_breaks(
+    document: dict[str, Any], pointer: str, message: str
+) -> None:
+    finding = only("VA-LIF-004", of_text(json.dumps(document), VA))
+    assert (finding.pointer, finding.message) == (pointer, message)
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        (record("running", BEGUN), "+"),
+        (record("running", BEGUN, attempt=1), "+"),
+        (record("running", BEGUN, attempt=1.0), "+"),
+        (record("running", BEGUN, attempt=2), "-"),
+        (record("pending", taskId="T-2"), "-"),
+        (record("pending", correlationId="c-2", attempt=2), ""),
+        (record("pending", correlationId=5), ""),
+    ],
+)
+def test_a_record_of_a_known_id_is_of_the_same_attempt(second: dict[str, Any], expected: str) -> None:
+    assert marks("VA-COR-003", of_text(json.dumps([record("pending"), second]), VA)) == expected
+
+
+def test_two_attempts_of_one_id_are_both_named() -> None:
+    pair = [record("failed", BEGUN, ("running", "failed")), record("pending", attempt=2)]
+    finding = only("VA-COR-003", of_text(json.dumps(pair), VA))
+    assert finding.message == '"c-1" names attempt 1 of "T-1", and here attempt 2 of "T-1"'
