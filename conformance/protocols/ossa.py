@@ -14,6 +14,7 @@ from typing import Any
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
+from conformance.events import Opened
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.packs import Pack
@@ -123,9 +124,10 @@ class Once:
 class Ended:
     """OSSA-LIF-003: a task that was assigned ends before the stream does. Judged of the assigned agent.
 
-    An assignment that could not be delivered asks nothing of anybody, and one that is older than the end only
-    arrived late. Whoever tells of an end that belongs
-    to nothing may have meant any task of his; that is another requirement's matter.
+    An assignment on its own is no stream: the record has the connection's beginning, or the agent is heard
+    afterwards. One that could not be delivered asks nothing of anybody, and one that is older than the end
+    only arrived late. Whoever tells of an end that belongs to nothing may have meant any of his tasks; that
+    is another requirement's matter.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -133,16 +135,22 @@ class Ended:
         self._pack = pack
         self._tasks = _Tasks()
         self._open: dict[tuple[str, str], Message] = {}
+        self._heard: set[tuple[str, str]] = set()
+        self._from_start: set[str] = set()
         self._parties: dict[str, str] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per end of an assigned task."""
+        if isinstance(seen.event, Opened):
+            self._from_start.add(seen.event.connection)
         self._drop(key for key in self._open if seen.loses(key[0]))
         message = seen.message
         if message is None or message.kind is None:
             return
+        agent = str(message.at("/from"))
+        self._heard |= {key for key in self._open if key[1] == agent}
         if message.known_party:
-            self._parties[str(message.at("/from"))] = message.party
+            self._parties[agent] = message.party
         if message.is_a([ASSIGNED]):
             self._assigned(message, again=seen.again)
         elif message.is_a(ENDS) and not seen.again:
@@ -176,6 +184,8 @@ class Ended:
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each task that was still open."""
         for (task, agent), message in self._open.items() if complete else ():
+            if (task, agent) not in self._heard and message.event.connection not in self._from_start:
+                continue
             said = f"the stream ended, and {agent} never said how {task} did, which it was assigned"
             finding = failed(self._requirement, message, said)
             yield finding._replace(
