@@ -25,7 +25,7 @@ AT_ONCE = 6
 REFERENCES = [
     pytest.param(pack, role, id=f"{pack.name} {role}")
     for pack in packs.find_all()
-    for role in pack.meta["reference"]
+    for role in pack.meta.get("reference", {})
 ]
 
 
