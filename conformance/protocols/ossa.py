@@ -79,8 +79,8 @@ class _Tasks:
 class Once:
     """OSSA-LIF-002: a task ends once for the agent that was assigned it, and nothing about it follows.
 
-    What failed may be assigned again, what was completed may not. Shown by a task that ended and of which
-    nothing more was heard.
+    What failed may be assigned again, what was completed may not. Shown by a task that was seen to
+    be assigned and to end, and of which nothing more was heard.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -101,7 +101,7 @@ class Once:
             self._ended.pop((task, str(end.at("/from"))), None)
             said = f"{task} had ended with {end.name}, and {message.name} says something more"
             yield failed(self._requirement, message, said, "/payload/taskId", actual=message.name)
-        elif mine is not None and mine.end is message:
+        elif mine is not None and mine.order is not None and mine.end is message:
             self._ended[task, str(message.at("/from"))] = message
 
     def _completed(self, message: Message) -> Message | None:
