@@ -8,13 +8,14 @@ check has already reported says nothing new and is left out, so that one fault i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from conformance import jsontext, protocols
 from conformance.attribution import Attribution
 from conformance.checks import CHECKS, Check, Moved, Observation, numbers, order, relation, text
 from conformance.checks import movement as movement
+from conformance.checks.delivery import Deliveries, Delivery
 from conformance.correlation import Correlator, Message, Sessions
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
@@ -34,8 +35,9 @@ NOT_OBSERVED = ("schema", "scenario")
 class Monitor:
     """Judges one stream. `form` is what messages are held to: `sender` or `receiver`.
 
-    `as_published` judges the text and the schemas as their authors published them, and nothing else;
-    `stateless` leaves out what only other messages can show; `kind` is the kind of every message.
+    `as_published` judges the text and the schemas as their authors published them, and nothing else (where
+    the pack names the definition that is `published`, by that one, whatever the kind); `stateless` leaves
+    out what only other messages can show; `kind` is the kind of every message.
     """
 
     def __init__(
@@ -53,6 +55,8 @@ class Monitor:
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         self._judging = _schema_rows(pack)
         self._movement = Movement(pack)
+        self._deliveries = Deliveries(pack.meta.get("redelivery"))
+        self._published = str(pack.meta.get("published", "")) if as_published else ""
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
         alone = stateless and not as_published
         self._checks = [
@@ -73,31 +77,33 @@ class Monitor:
         """The findings that this event settles, each with its place in the input."""
         if isinstance(event, Closed):
             self._complete = self._complete and event.final
-        seen = self._observe(event)
+        seen, delivery = self._observe(event)
         findings = [finding for check in self._checks for finding in check.see(seen)]
         if seen.message is not None:
             self.messages += 1
             findings += self._structure(seen.message, findings)
+            findings = self._deliveries.news(delivery, findings)
         return [_placed(finding, event) for finding in _told_once(findings)]
 
     def end(self) -> list[Finding]:
         """The findings that only the end of the record settles."""
         return [finding for check in self._checks for finding in check.end(self._complete)]
 
-    def _observe(self, event: Event) -> Observation:
+    def _observe(self, event: Event) -> tuple[Observation, Delivery]:
         if isinstance(event, Opened):
             self._correlator.opened(event.connection)
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
             self._movement.lose_all()
-            return Observation(event, lost=None)
+            return Observation(event, lost=None), Delivery()
         if not isinstance(event, (Sent, Received)):
-            return Observation(event)
+            return Observation(event), Delivery()
         message = self._correlator.message(event)
         if message.kind is None:
-            return Observation(event, message, lost=self._movement.lose(message))
-        moved = tuple(self._movement.of(message))
+            return Observation(event, message, lost=self._movement.lose(message)), Delivery()
+        delivery = self._deliveries.of(message)
+        moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
         self._count(moved)
-        return Observation(event, message, moved)
+        return Observation(event, message, moved, again=delivery.again), delivery
 
     def _count(self, moved: Iterable[Moved]) -> None:
         for one in moved:
@@ -110,21 +116,24 @@ class Monitor:
         if message.name == "?":
             self.unknown.append(message)
             return
-        if message.kind is None:
+        kind = message.kind
+        if kind is None and not self._published:
             if isinstance(message.value, dict):
                 yield _about(message, self._pack.unknown_kind_id, message.problem)
             return
         broken = [finding for finding in findings if not finding.ok]
         owners = {finding.requirement for finding in broken}
         refuted = set()
-        for error in self._errors(message, message.kind.schema, message.kind.at):
-            owner = self._attribution.of(error, message.kind.name)
+        name = kind.name if kind else ""
+        location, at = (kind.schema, kind.at) if kind and not self._published else (self._published, "")
+        for error in self._errors(message, location, at):
+            owner = self._attribution.of(error, name)
             refuted.add(owner)
             told = [finding for finding in broken if self._is_as_binding(finding, owner)]
             if owner not in owners and not any(_tells(finding, error) for finding in told):
                 yield _from_error(message, owner, error)
         # What is not told again is no evidence for its owner all the same.
-        yield from self._passing(message, message.kind.name, refuted)
+        yield from self._passing(message, name, refuted)
 
     def _is_as_binding(self, finding: Finding, owner: str) -> bool:
         """Whether the finding can stand for one of the owner: a warning stands for no failure."""
@@ -233,15 +242,15 @@ class Movement:
         self._sessions = Sessions(pack.meta.get("sessions", []))
         self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
 
-    def of(self, message: Message) -> Iterator[Moved]:
-        """What the message says of each lifecycle's entities."""
+    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
+        """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
         self._sessions.begun(message)
         if message.known_party and message.kind and message.party not in message.kind.senders:
             return
         for table, rows in self._rows:
             states = self._states_of(message, table)
             for row in rows:
-                if message.is_a(row["on"]):
+                if message.is_a(row["on"]) and moves(row):
                     yield from self._apply(message, row, states)
 
     def _states_of(self, message: Message, table: Lifecycle) -> States:

@@ -26,8 +26,8 @@ import json
 from conformance import packs
 from conformance.report.evaluation import digest
 found = {pack.name: digest(pack) for pack in packs.find_all()}
-scenarios = {pack.name: len(pack.specimens.like("scenarios/*.yaml")) for pack in packs.find_all()}
-print(json.dumps([str(packs.data_root()), found, scenarios]))
+messages = {pack.name: len(pack.specimens.like("messages/*/*.json")) for pack in packs.find_all()}
+print(json.dumps([str(packs.data_root()), found, messages]))
 """
 
 
@@ -144,7 +144,7 @@ def test_data_is_found_in_wheel_and_checkout_alike(unpacked: Path, tmp_path: Pat
     assert Path(root) == unpacked / PLACE
     assert Path(other_root) == ROOT
     assert found == other_found
-    assert all(found[1].values()), "a pack has no scenario"
+    assert all(found[1].values()), "a pack has no message"
 
 
 def test_the_wheel_judges(unpacked: Path, tmp_path: Path) -> None:

@@ -547,6 +547,11 @@ PUBLISHED = [
 ]
 
 
+def dialect_of(pack: packs.Pack) -> Any:
+    """jsonschema's own validator for the dialect of a pack."""
+    return jsonschema.validators.validator_for({"$schema": pack.meta["dialect"]})
+
+
 @pytest.mark.parametrize(
     ("pack", "form", "name"), PUBLISHED, ids=[f"{pack.name}-{form}-{name}" for pack, form, name in PUBLISHED]
 )
@@ -554,7 +559,7 @@ def test_every_document_of_a_pack_is_a_schema_that_both_engines_take(
     pack: packs.Pack, form: str, name: str
 ) -> None:
     judge = pack.schemas(form)
-    jsonschema.Draft202012Validator.check_schema(judge.documents[name])
+    dialect_of(pack).check_schema(judge.documents[name])
     for value in ({}, 17):
         assert judge.is_valid(name, value) is (judge.errors(name, value) == [])
 
@@ -563,18 +568,22 @@ ERRATA = [(pack, erratum) for pack in packs.find_all() for erratum in pack.errat
 BY_ID = [erratum.id for _, erratum in ERRATA]
 
 
+def document_for(pack: packs.Pack, erratum: packs.Erratum) -> str:
+    """The document that judges the witness of an erratum: that of messages, if it is one."""
+    is_message = "payload" in erratum.witness["message"]
+    return pack.kinds[0].schema.partition("#")[0] if is_message else erratum.schema
+
+
 def verdict(pack: packs.Pack, documents: dict[str, Any], erratum: packs.Erratum) -> str:
     """Judged without this kit's engine room: jsonschema alone, formats aside."""
     import referencing
     import referencing.jsonschema
 
+    specification = referencing.jsonschema.specification_with(pack.meta["dialect"])
     registry: referencing.Registry[Any] = referencing.Registry().with_resources(
-        (one.get("$id", name), referencing.jsonschema.DRAFT202012.create_resource(one))
-        for name, one in documents.items()
+        (one.get("$id", name), specification.create_resource(one)) for name, one in documents.items()
     )
-    checker = jsonschema.Draft202012Validator(documents[erratum.schema], registry=registry)
-    if erratum.schema != pack.kinds[0].schema and "payload" in erratum.witness["message"]:
-        checker = jsonschema.Draft202012Validator(documents[pack.kinds[0].schema], registry=registry)
+    checker = dialect_of(pack)(documents[document_for(pack, erratum)], registry=registry)
     return "valid" if checker.is_valid(erratum.witness["message"]) else "invalid"
 
 
@@ -596,7 +605,7 @@ def test_each_erratum_is_needed(pack: packs.Pack, erratum: packs.Erratum) -> Non
 @pytest.mark.parametrize(("pack", "erratum"), ERRATA, ids=BY_ID)
 def test_the_kit_judges_a_witness_both_ways(pack: packs.Pack, erratum: packs.Erratum) -> None:
     message = erratum.witness["message"]
-    document = pack.kinds[0].schema if "payload" in message else erratum.schema
+    document = document_for(pack, erratum)
     for as_published, known in ((True, "as_published"), (False, "repaired")):
         errors = pack.schemas(as_published=as_published).errors(document, message)
         assert ("invalid" if errors else "valid") == erratum.witness[known]
@@ -604,5 +613,6 @@ def test_the_kit_judges_a_witness_both_ways(pack: packs.Pack, erratum: packs.Err
 
 def test_there_are_errata_to_judge() -> None:
     assert {"VA-ERR-1", "VA-ERR-2", "VA-ERR-3", "VA-ERR-4"} <= set(BY_ID)
+    assert {"OSSA-ERR-1", "OSSA-ERR-2", "OSSA-ERR-4", "OSSA-ERR-5"} <= set(BY_ID)
     assert AWP.errata == ()
     assert len(VA.errata) == 4

@@ -48,6 +48,7 @@ class Observation(NamedTuple):
     message: Message | None = None
     moved: tuple[Moved, ...] = ()
     lost: frozenset[str] | None = frozenset()
+    again: bool = False
 
     def loses(self, entity: str) -> bool:
         """Whether the entity is lost by this event."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
+from conformance.checks.delivery import said_again
 from conformance.correlation import Message, Sessions
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
@@ -285,22 +286,12 @@ class Unique:
         if first is message:
             if others:
                 yield passed(self._requirement, message)
-        elif self._said_again(first, message):
+        elif said_again(first, message, self._spec.get("except", ())):
             yield passed(self._requirement, message)
         else:
             said = f"{shown(value)} was used for another message: {first.name}, number {first.seq}"
             yield failed(self._requirement, message, said, self._spec["field"], actual=value)
 
-    def _said_again(self, first: Message, message: Message) -> bool:
-        spared = self._spec.get("except", ())
-        return same(_without(first.value, spared), _without(message.value, spared))
-
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""
         return ()
-
-
-def _without(value: JSON, pointers: Iterable[str]) -> JSON:
-    """A copy of the object without some of its members."""
-    spared = {pointer.removeprefix("/") for pointer in pointers}
-    return {name: member for name, member in value.items() if name not in spared}

@@ -1,0 +1,88 @@
+"""Messages that are delivered more than once: what is said again is never a second message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from conformance.checks import same
+from conformance.correlation import Message
+from conformance.events import JSON
+from conformance.findings import Finding
+
+
+class Delivery(NamedTuple):
+    """What a message is to those before it that have its key.
+
+    `again`: it was said before, but for what may differ; `verbatim`: even that is as it was; `key_taken`:
+    another message had the key first.
+    """
+
+    key: str = ""
+    again: bool = False
+    verbatim: bool = False
+    key_taken: bool = False
+
+
+class Deliveries:
+    """Tells a message from one that is only delivered again, as a pack's `redelivery` says.
+
+    `key` is the pointer of what names a message, `except` are those of what may differ when it is
+    delivered again. A pack without it knows no redelivery.
+    """
+
+    def __init__(self, rule: dict[str, Any] | None) -> None:
+        self._key = str(rule["key"]) if rule else ""
+        self._spared = frozenset(rule["except"] if rule else ())
+        self._known: dict[str, list[list[Message]]] = {}
+        self._found: dict[str, set[tuple[str, str, str]]] = {}
+
+    def of(self, message: Message) -> Delivery:
+        """What the message is to those before it."""
+        key = message.at(self._key) if self._key else None
+        if message.kind is None or not isinstance(key, str):
+            return Delivery()
+        messages = self._known.setdefault(key, [])
+        for copies in messages:
+            if said_again(copies[0], message, self._spared):
+                verbatim = any(same(copy.value, message.value) for copy in copies)
+                if not verbatim:
+                    copies.append(message)
+                return Delivery(key, True, verbatim, copies is not messages[0])
+        messages.append([message])
+        return Delivery(key, key_taken=len(messages) > 1)
+
+    def moves(self, delivery: Delivery, row: dict[str, Any]) -> bool:
+        """Whether the message moves anything by this row of a lifecycle.
+
+        Delivered again it moves only what may differ, and under another message's key all but that.
+        """
+        differs = row.get("state") in self._spared
+        if delivery.again:
+            return differs and not delivery.verbatim and not delivery.key_taken
+        return not (differs and delivery.key_taken)
+
+    def news(self, delivery: Delivery, findings: list[Finding]) -> list[Finding]:
+        """The findings without those that were made on the message when it was delivered before."""
+        if not delivery.key:
+            return findings
+        found = self._found.get(delivery.key, set()) if delivery.again else set()
+        against = {_said(one) for one in findings if not one.ok}
+        if against:
+            self._found[delivery.key] = found | against
+        return [one for one in findings if one.ok or _said(one) not in found]
+
+
+def _said(finding: Finding) -> tuple[str, str, str]:
+    return finding.requirement, finding.pointer, finding.message
+
+
+def said_again(first: Message, message: Message, spared: Iterable[str]) -> bool:
+    """Whether a message is the first one word for word, the members at `spared` aside."""
+    return same(_without(first.value, spared), _without(message.value, spared))
+
+
+def _without(value: JSON, pointers: Iterable[str]) -> JSON:
+    """A copy of the object without some of its members."""
+    spared = {pointer.removeprefix("/") for pointer in pointers}
+    return {name: member for name, member in value.items() if name not in spared}
