@@ -303,8 +303,12 @@ def test_an_audit_log_is_read_as_what_was_said() -> None:
     assert end == Closed(5, final=False)
 
 
-def test_a_trace_line_without_a_speaker_is_of_nobody_known() -> None:
-    _, second, _ = opened(lines({"from": "agent", "msg": PING}, {"msg": PING}))
+def test_a_trace_line_that_does_not_say_who_spoke_is_none() -> None:
+    with pytest.raises(InputUnreadable, match="input:2: this is no line of an AWP trace"):
+        opened(lines({"from": "agent", "msg": PING}, {"msg": PING}))
+    with pytest.raises(UnknownProtocol):
+        opened(lines({"msg": PING}))
+    _, second, _ = opened(lines({"from": "agent", "msg": PING}, {"from": 5, "msg": PING}))
     assert second.party == ""
 
 
