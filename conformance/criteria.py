@@ -55,6 +55,8 @@ def _made_by(function: str) -> Any:
 def _of_class(made: Any, name: str, parameters: Spec) -> str:
     told = (inspect.getdoc(made) or "A check that says nothing of itself.").split("\n\n")[0]
     said = " ".join(told.split()).removeprefix(f"{name}: ")
+    if said.partition(" ")[0].isalpha():  # and is not a method's name
+        said = said[0].upper() + said[1:]
     return f"{said} {_json(parameters)}" if parameters else said
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import catalogue, criteria, packs, records
-from conformance.events import Closed, Event, Malformed, Opened
+from conformance.events import Event, Malformed
 from conformance.findings import Finding, Requirement
 from conformance.monitor import Monitor
 from conformance.packs import Pack
@@ -163,12 +163,10 @@ def _example(pack: Pack, name: str, failing: list[_Fixture]) -> Row | None:
 
 
 def _text(event: Event | None) -> str:
-    """What was on the wire, one line."""
-    if event is None or isinstance(event, (Opened, Closed)):
-        return ""
+    """What was on the wire, one line; nothing where a finding is about no message."""
     if isinstance(event, Malformed):
         return event.data.decode("utf-8", "backslashreplace")
-    return " ".join(line.strip() for line in event.text.splitlines())
+    return " ".join(line.strip() for line in getattr(event, "text", "").splitlines())
 
 
 def _scenarios(pack: Pack, name: str) -> Iterator[Row]:
