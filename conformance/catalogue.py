@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import packs, scenarios
@@ -176,8 +177,12 @@ def of_pack(pack: Pack) -> list[scenarios.Scenario]:
 
 def scenario_names(pack: Pack) -> list[str]:
     """Their names, without reading them."""
-    paths = sorted((pack.fixtures / "scenarios").glob(f"*{scenarios.SUFFIX}"))
-    return [path.stem for path in paths if not path.stem.startswith("_")]
+    return [path.stem for path in fixtures(pack, f"scenarios/[!_]*{scenarios.SUFFIX}")]
+
+
+def fixtures(pack: Pack, pattern: str) -> list[Path]:
+    """The files of that pattern among what proves the pack, in order."""
+    return sorted(pack.fixtures.glob(pattern))
 
 
 def rows(what: str, name: str = "", globs: tuple[str, ...] = ()) -> list[Row]:

@@ -108,7 +108,7 @@ def _judged(data: bytes, where: str, pack: Pack) -> Iterator[tuple[Event | None,
 def _passing(pack: Pack, name: str) -> Iterator[Path]:
     """The pack's valid messages and transcripts that show the requirement to hold."""
     for pattern in ("messages/valid/*.json", "transcripts/valid/*.jsonl"):
-        for path in sorted(pack.fixtures.glob(pattern)):
+        for path in catalogue.fixtures(pack, pattern):
             found = _judged(path.read_bytes(), str(path), pack)
             if any(finding.ok and finding.requirement == name for _, finding in found):
                 yield path
@@ -116,8 +116,8 @@ def _passing(pack: Pack, name: str) -> Iterator[Path]:
 
 def _failing(pack: Pack, name: str) -> list[_Fixture]:
     """The pack's invalid messages and transcripts that say that they fail it."""
-    messages = sorted((pack.fixtures / "messages" / "invalid").glob("*.json"))
-    transcripts = sorted((pack.fixtures / "transcripts" / "invalid").glob("*.jsonl"))
+    messages = catalogue.fixtures(pack, "messages/invalid/*.json")
+    transcripts = catalogue.fixtures(pack, "transcripts/invalid/*.jsonl")
     found = [*map(_invalid_message, messages), *map(_invalid_transcript, transcripts)]
     return [one for one in found if name in one.fails]
 

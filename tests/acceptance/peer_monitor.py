@@ -20,16 +20,19 @@ from awp_conformance.link import Link
 from awp_conformance.monitor import SessionTracker
 from awp_conformance.results import Outcome, Results
 from awp_conformance.spec import REQUIREMENTS
-from specimens import content, files, findings_on, pack_of
+from specimens import content, files, judged
 
-from conformance import records
+from conformance import packs, records
 from conformance.events import Event, Malformed, Opened
 from conformance.findings import Verdict, fold, verdict_of
+from conformance.monitor import Monitor
 
 TABLE = Path(__file__).with_suffix(".json")
 
-REVISION = "awp/0.1-draft.7"
+PACK = packs.find("awp@0.1-draft.7")
 """The revision that the suite is of."""
+
+REVISION = f"{PACK.protocol}/{PACK.revision}"
 
 TRANSCRIPTS = files(f"{REVISION}/transcripts/*/*.jsonl")
 
@@ -53,20 +56,24 @@ def named(path: Path) -> str:
     return f"{path.parent.parent.name}/{path.parent.name}/{path.stem}"
 
 
+def events_of(path: Path) -> list[Event]:
+    """What is on the record."""
+    return list(records.open_record(content(path), path.name, PACK).events)
+
+
 def ours(path: Path) -> dict[str, str]:
     """What the kit says of the world, by requirement; the suite's monitor judges no agent."""
-    requirements, seen = pack_of(path).requirements, dict[str, list[Verdict]]()
-    for finding in findings_on(path):
+    seen: dict[str, list[Verdict]] = {}
+    for finding in judged(events_of(path), Monitor(PACK)):
         if finding.party != "agent":
-            verdict = verdict_of(finding, requirements[finding.requirement].level)
+            verdict = verdict_of(finding, PACK.requirements[finding.requirement].level)
             seen.setdefault(finding.requirement, []).append(verdict)
     return {name: fold(verdicts).word for name, verdicts in seen.items()}
 
 
 def theirs(path: Path) -> dict[str, str]:
     """What the suite's monitor says of the world, by requirement."""
-    events = list(records.open_record(content(path), path.name, pack_of(path)).events)
-    results = asyncio.run(_monitored(events))
+    results = asyncio.run(_monitored(events_of(path)))
     by_requirement = {finding.requirement for finding in results.findings}
     verdicts = {name: results.verdict(name) for name in by_requirement}
     return {name: WORDS[verdict] for name, verdict in verdicts.items() if verdict in WORDS}
