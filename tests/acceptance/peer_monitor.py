@@ -13,6 +13,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from awp_conformance.results import Outcome, Results
 from awp_conformance.spec import REQUIREMENTS
 from specimens import content, files, judged
 
-from conformance import packs, records
-from conformance.events import Event, Malformed, Opened
+from conformance import jsontext, packs, records
+from conformance.events import Event, Malformed
 from conformance.findings import Verdict, fold, verdict_of
 from conformance.monitor import Monitor
 
@@ -41,6 +42,11 @@ MESSAGES = files(f"{REVISION}/messages/invalid/*.json")
 
 NOTHING = "-"
 """Nothing was said of a requirement."""
+
+NOT_WATCHED = (
+    "The suite's monitor has no check of these: it leaves them to tests that drive a live world, or books "
+    "them under another requirement."
+)
 
 WORDS = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.WARN: "warn"}
 
@@ -80,22 +86,53 @@ def theirs(path: Path) -> dict[str, str]:
 
 
 async def _monitored(events: list[Event]) -> Results:
-    results = Results()
-    tracker = SessionTracker(results, "record", _manifest(events), _mode(events))
-    links: dict[str, Link] = {}
+    results, links = Results(), dict[str, Link]()
+    manifest, mode = _manifest(events), _mode(events)
     for event in events:
-        link = links.setdefault(event.connection, _link(tracker))
-        if isinstance(event, Opened) and len(links) > 1:
-            tracker.closing = False
         text = event.data if isinstance(event, Malformed) else getattr(event, "text", None)
         if text is None:
             continue
+        if event.connection not in links:
+            tracker = SessionTracker(results, event.connection, manifest, mode)
+            links[event.connection] = Link("", tracker, answer_pings=False, heartbeat=False)
+        link, message = links[event.connection], _value(text)
         if getattr(event, "party", "") == "agent":
-            _asked(link, _value(text))
+            _resumed(link, message, links.values())
+            _asked(link, message)
         else:
-            await link._receive(text)
-    tracker.flush()
+            await link._receive(_with_number(text, message))
+    for tracker in {id(link.tracker): link.tracker for link in links.values()}.values():
+        tracker.flush()
     return results
+
+
+def _resumed(link: Link, message: Any, links: Iterable[Link]) -> None:
+    """A session that goes on over another connection is one session to the suite."""
+    if isinstance(message, dict) and message.get("method") == "session.resume":
+        token = (message.get("params") or {}).get("session_token")
+        known = (one.tracker for one in links if one.tracker.token and one.tracker.token == token)
+        link.tracker = next(known, link.tracker)
+        link.tracker.closing = False
+
+
+NUMBERS: dict[str, int] = {}
+"""The suite's own ids are numbers, and it knows no others: for each string, a number that nobody uses."""
+
+
+def _number(name: Any) -> Any:
+    return NUMBERS.setdefault(name, 10**9 + len(NUMBERS)) if isinstance(name, str) else name
+
+
+def _with_number(text: str | bytes, message: Any) -> str | bytes:
+    """The text of an answer with a number in the place of an id that is a string."""
+    place = jsontext.locate(text, "/id") if isinstance(text, str) and _is_answer(message) else None
+    if place is None or not isinstance(message["id"], str):
+        return text
+    return f"{text[: place.offset]}{_number(message['id'])}{text[place.end :]}"
+
+
+def _is_answer(message: Any) -> bool:
+    return isinstance(message, dict) and "method" not in message and "id" in message
 
 
 def is_of_a_world(path: Path) -> bool:
@@ -108,20 +145,17 @@ def is_of_a_world(path: Path) -> bool:
     return not asks and method not in ("obs.report", "cmd.frame", "action.submit")
 
 
-def _link(tracker: SessionTracker) -> Link:
-    return Link("", tracker, answer_pings=False, heartbeat=False)
-
-
 def _asked(link: Link, message: Any) -> None:
     """What `Link.start` does, without a socket, and with the record's own id."""
-    if not isinstance(message, dict) or "method" not in message or not isinstance(message.get("id"), int):
+    if not isinstance(message, dict) or "method" not in message or "id" not in message:
         return
     answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     closing, method = link.tracker.closing, message["method"]
     if method == "session.close":
         link.tracker.closing = True
     asked = (method, message.get("params") or {}, time.monotonic_ns(), closing, answer)
-    link._pending[message["id"]] = asked
+    if isinstance(message["id"], int | str):
+        link._pending[_number(message["id"])] = asked
 
 
 def _value(text: str | bytes) -> Any:
@@ -154,22 +188,41 @@ def _mode(events: list[Event]) -> str:
     return str(next((mode for mode in modes if isinstance(mode, str)), "streaming"))
 
 
+@cache
+def compared() -> dict[Path, tuple[dict[str, str], dict[str, str]]]:
+    """By record, what the suite says, and what the kit says."""
+    paths = (*TRANSCRIPTS, *filter(is_of_a_world, MESSAGES))
+    return {path: (theirs(path), ours(path)) for path in paths}
+
+
+def not_watched() -> list[str]:
+    """The requirements that the kit judges on some record, and the suite's monitor on none."""
+    watched = {name for one, _ in compared().values() for name in one}
+    judged_here = {name for _, other in compared().values() for name in other if name in REQUIREMENTS}
+    return sorted(judged_here - watched)
+
+
 def differences() -> dict[Key, list[str]]:
     """The records on which the two differ, by what they say; both name no record for what only one passes."""
     found: dict[Key, list[str]] = {}
-    for path in (*TRANSCRIPTS, *filter(is_of_a_world, MESSAGES)):
-        one, other = theirs(path), ours(path)
-        for name in sorted(one.keys() | other.keys()):
+    known = REQUIREMENTS.keys() - set(not_watched()) | {KITS_OWN}
+    for path, (one, other) in compared().items():
+        for name in sorted(known & (one.keys() | other.keys())):
             key = name, one.get(name, NOTHING), other.get(name, NOTHING)
-            if key[1] != key[2] and name in REQUIREMENTS.keys() | {KITS_OWN}:
+            if key[1] != key[2]:
                 where = found.setdefault(key, [])
                 where += [named(path)] if {"fail", "warn"} & {*key} else []
     return found
 
 
+def table() -> dict[str, Any]:
+    """What is listed; nothing where there is no list yet."""
+    return dict(json.loads(TABLE.read_text(encoding="utf-8"))) if TABLE.is_file() else {}
+
+
 def explained() -> dict[Key, dict[str, Any]]:
     """The rows of the table."""
-    rows = json.loads(TABLE.read_text(encoding="utf-8"))["differences"] if TABLE.is_file() else []
+    rows = table().get("differences", [])
     return {(row["requirement"], row["theirs"], row["ours"]): row for row in rows}
 
 
@@ -181,7 +234,9 @@ def main() -> None:
         row |= {"records": where} if where else {}
         rows.append(row | {"why": known.get(key, {}).get("why", "")})
     lines = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in rows)
-    TABLE.write_text(f'{{\n  "differences": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
+    listed = json.dumps({"why": NOT_WATCHED, "requirements": not_watched()})
+    text = f'{{\n  "not_watched": {listed},\n  "differences": [\n{lines}\n  ]\n}}\n'
+    TABLE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import peer_monitor
-from peer_monitor import Key
 from specimens import FIXTURES
-
-
-@cache
-def differences() -> dict[Key, list[str]]:
-    return peer_monitor.differences()
 
 
 def test_every_difference_is_explained() -> None:
     """A new one is either a defect of the kit's, or needs a line that says why it is none."""
-    assert differences().keys() - peer_monitor.explained().keys() == set()
+    assert peer_monitor.differences().keys() - peer_monitor.explained().keys() == set()
 
 
 def test_nothing_is_explained_that_is_no_difference() -> None:
-    assert peer_monitor.explained().keys() - differences().keys() == set()
+    assert peer_monitor.explained().keys() - peer_monitor.differences().keys() == set()
 
 
 def test_a_difference_of_what_fails_is_on_these_records() -> None:
     listed = {key: row.get("records", []) for key, row in peer_monitor.explained().items()}
-    assert listed == differences()
+    assert listed == peer_monitor.differences()
+
+
+def test_what_the_suite_does_not_watch_is_listed() -> None:
+    assert peer_monitor.table()["not_watched"]["requirements"] == peer_monitor.not_watched()
 
 
 def test_each_has_a_reason() -> None:
