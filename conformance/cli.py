@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from conformance import __version__
+from conformance import __version__, completion
 from conformance.console import say, width
 from conformance.errors import ConformanceError, ExitCode
 from conformance.wording import printable
@@ -163,3 +163,44 @@ def render(report: Path, form_out: str) -> int:
         raise click.UsageError(f"no format {form_out!r}; there is {', '.join(reports.RENDERERS)}")
     say(renderer(reports.read(report)), nl=False)
     return 0
+
+
+@main.command("list")
+@click.argument("what", type=click.Choice(["packs", "kinds", "requirements", "scenarios"]))
+@click.argument("protocol", default="")
+@click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only what concerns these.")
+@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@guarded
+def list_(what: str, protocol: str, requirement: tuple[str, ...], form_out: str) -> int:
+    """List the packs, or what is in PROTOCOL; in all of them without one."""
+    from conformance import catalogue
+
+    if requirement and not catalogue.LISTS[what].by_requirement:
+        raise click.UsageError(f"no requirement selects {what}; -r is for requirements and scenarios")
+    say(catalogue.FORMATS[form_out](what, catalogue.rows(what, protocol, requirement)), nl=False)
+    return 0
+
+
+@main.command()
+@click.argument("identifier", metavar="ID")
+@click.option("-p", "--protocol", default="", help="PROTOCOL or PROTOCOL@REVISION; else the newest.")
+@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@guarded
+def explain(identifier: str, protocol: str, form_out: str) -> int:
+    """Explain the requirement ID: what it says, how it is judged, and what proves it."""
+    from conformance import exposition
+
+    say(exposition.FORMATS[form_out](exposition.of(identifier, protocol)), nl=False)
+    return 0
+
+
+@main.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@guarded
+def completion_(shell: str) -> int:
+    """Print what SHELL reads to complete this command: eval "$(conformance completion bash)"."""
+    say(completion.script(shell, main), nl=False)
+    return 0
+
+
+completion.enter(main)

@@ -41,6 +41,10 @@ class NoSuchKind(UsageError):
     """A pack has no message kind of that name."""
 
 
+class NoSuchRequirement(UsageError):
+    """No pack, or not the one that was asked for, has a requirement of that id."""
+
+
 class NoSuchScenario(UsageError):
     """No scenario or requirement matches the selection."""
 

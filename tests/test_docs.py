@@ -243,7 +243,11 @@ def test_links_lead_somewhere() -> None:
 
 
 def options_of(command: click.Command) -> set[str]:
-    return {name for parameter in command.params for name in parameter.opts}
+    return {
+        name
+        for parameter in command.get_params(click.Context(command, **main.context_settings))
+        for name in parameter.opts
+    }
 
 
 class Recorder:

@@ -1,0 +1,333 @@
+"""What must not change a verdict: how bytes are cut, what else is going on, having judged before.
+
+The corpus is what the packs bring along, valid and invalid. A record here is a list of events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import pairwise, takewhile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from specimens import PACKS, content
+
+from conformance import jsontext, records, transcript
+from conformance.correlation import Correlator, Message
+from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
+from conformance.findings import Finding
+from conformance.framing import LineStream, Reading
+from conformance.jsontext import parse
+from conformance.monitor import Monitor
+from conformance.packs import Pack
+from conformance.transcript import event_of
+
+each_pack = pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+often = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+class Apart(NamedTuple):
+    """How things that go on at the same time are told apart; sessions besides by their connections."""
+
+    by: tuple[str, ...]
+    """The members whose values are a thing's own."""
+    begin: tuple[str, ...] = ()
+    """The kinds of messages with which a whole record begins, where what is missing shows by others."""
+
+
+APART = {
+    "va-agent-protocol": Apart(
+        by=("/correlationId", "/payload/task/id", "/payload/taskId", "/payload/evidence/taskId"),
+        begin=("dispatch",),
+    ),
+    "awp": Apart(
+        by=(
+            *("/result/session_id", "/result/session_token", "/params/session_token"),
+            # No two sessions act with the same body.
+            *("/params/embodiment", "/params/embodiment_id"),
+            *(f"/result/embodiments/{index}/id" for index in range(4)),
+        )
+    ),
+    "ossa-a2a": Apart(
+        by=(
+            *("/id", "/from", "/to", "/correlationId"),
+            *("/payload/agentId", "/payload/queryId", "/payload/taskId"),
+        ),
+        begin=("TaskAssigned", "QueryRequest", "AgentStarted"),
+    ),
+    "governed-attempt-progress": Apart(by=("/taskId", "/operationId", "/launchId")),
+}
+"""By protocol."""
+
+NOT_APART = {"atep": "what an adapter says names its step and no workflow"}
+"""Protocols of which one record is about one thing at a time, and why."""
+
+
+class Needless(NamedTuple):
+    """Messages of a kind that nobody has to send; a request goes with its answer."""
+
+    kind: str
+    until: str = ""
+    """Only before the first message of this kind: after it, they mean something."""
+    all: bool = False
+    """All of them or none."""
+
+
+NEEDLESS = {
+    "va-agent-protocol": [Needless("progress", until="blocked")],
+    "awp": [
+        Needless("action.status.request"),
+        Needless("obs.report"),
+        Needless("obs.frame", all=True),
+    ],
+}
+"""By protocol."""
+
+
+def files(pack: Pack, *patterns: str) -> list[Path]:
+    """The pack's own fixtures of these patterns."""
+    found = [path for pattern in patterns for path in pack.specimens.like(pattern).values()]
+    assert found, f"{pack.name} has none of {patterns}"
+    return found
+
+
+def judged(pack: Pack, events: Iterable[Event]) -> list[Finding]:
+    monitor = Monitor(pack)
+    return [finding for event in events for finding in monitor.feed(event)] + monitor.end()
+
+
+@cache
+def recorded(pack: Pack, path: Path) -> tuple[Event, ...]:
+    return tuple(records.open_record(content(path), path.name, pack).events)
+
+
+# ── bytes ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
+    places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
+    return [data[start:end] for start, end in pairwise(places)]
+
+
+def read_in(parts: Iterable[bytes]) -> Iterator[Reading]:
+    stream = LineStream()
+    for part in parts:
+        yield from stream.feed(part)
+    yield from stream.end()
+
+
+def as_lines(pack: Pack, path: Path) -> bytes:
+    """What the fixture holds, as a program would write it on its standard output."""
+    said = [event for event in recorded(pack, path) if isinstance(event, (Sent, Received, Malformed))]
+    return b"".join(
+        (one.data if isinstance(one, Malformed) else one.text.encode("utf-8", "surrogatepass")) + b"\n"
+        for one in said
+    )
+
+
+def on_a_stream(pack: Pack, parts: Iterable[bytes]) -> list[Finding]:
+    """The findings on messages that come in these pieces."""
+    events: list[Event] = [event_of(one, seq, "") for seq, one in enumerate(read_in(parts), 1)]
+    return judged(pack, [*events, Closed(len(events) + 1)])
+
+
+@each_pack
+@often
+@given(data=st.data(), cuts=st.lists(st.integers(min_value=0), max_size=12))
+def test_however_bytes_are_cut(pack: Pack, data: Any, cuts: list[int]) -> None:
+    corpus = files(pack, "messages/*/*.json", "transcripts/*/*.jsonl")
+    whole = as_lines(pack, data.draw(st.sampled_from(corpus)))
+    assert on_a_stream(pack, pieces(whole, cuts)) == on_a_stream(pack, [whole])
+
+
+@each_pack
+@often
+@given(data=st.data(), cuts=st.lists(st.integers(min_value=0), max_size=12))
+def test_however_a_transcript_is_read(pack: Pack, data: Any, cuts: list[int]) -> None:
+    own = [path for path in files(pack, "transcripts/*/*.jsonl") if b'"transcript"' in path.read_bytes()[:20]]
+    path = data.draw(st.sampled_from(own))
+    _, *rest = read_in(pieces(path.read_bytes(), cuts))
+    assert judged(pack, transcript.read(iter(rest), path.name)) == judged(pack, recorded(pack, path))
+
+
+@each_pack
+@pytest.mark.parametrize("size", [1, 7])
+def test_byte_by_byte(pack: Pack, size: int) -> None:
+    """Every fixture in the smallest pieces, in which every character of several bytes is cut."""
+    for path in files(pack, "messages/*/*.json", "transcripts/*/*.jsonl"):
+        whole = as_lines(pack, path)
+        parts = [whole[at : at + size] for at in range(0, len(whole), size)]
+        assert on_a_stream(pack, parts) == on_a_stream(pack, [whole]), path.name
+
+
+# ── again ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each_pack
+def test_judged_twice(pack: Pack) -> None:
+    """Nothing is left behind by what was judged before: the second time in the opposite order."""
+    corpus = files(pack, "messages/*/*.json", "transcripts/*/*.jsonl")
+    first = {path: judged(pack, recorded(pack, path)) for path in corpus}
+    for path in reversed(corpus):
+        assert judged(pack, recorded(pack, path)) == first[path], path.name
+        again = records.open_record(content(path), path.name, pack)
+        assert judged(pack, again.events) == first[path], path.name
+
+
+# ── at the same time ─────────────────────────────────────────────────────────────────────────────
+
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def with_values(event: Event, pointers: Iterable[str], mark: str) -> Event:
+    """The event with a mark at the end of these strings of its message, in which a UUID stays one."""
+    if not isinstance(event, (Sent, Received)):
+        return event
+    text = event.text
+    for pointer in pointers:
+        place, value = jsontext.locate(text, pointer), jsontext.resolve(parse(text).value, pointer)
+        if place is not None and isinstance(value, str):
+            cut = len(mark) if UUID.fullmatch(value) else 0
+            text = f"{text[: place.end - 1 - cut]}{mark}{text[place.end - 1 :]}"
+    return event._replace(text=text, value=parse(text).value)
+
+
+def is_independent(pack: Pack, events: tuple[Event, ...]) -> bool:
+    """Whether the record is whole, and nothing in it may be about everything: what cannot be read may be."""
+    if any(
+        isinstance(event, Malformed) or (isinstance(event, Closed) and not event.final) for event in events
+    ):
+        return False
+    named = messages(pack, events)
+    if any(message.kind is None or not message.known_party for message in named):
+        return False
+    begin = APART[pack.protocol].begin
+    if begin and named[0].name not in begin:
+        return False
+    begins = {name for row in pack.meta.get("sessions", ()) for name in row["on"]}
+    begun = {message.event.connection for message in named if message.name in begins}
+    return not begins or {message.event.connection for message in named} <= begun
+
+
+def messages(pack: Pack, events: Iterable[Event]) -> list[Message]:
+    correlator = Correlator(pack)
+    found = []
+    for event in events:
+        if isinstance(event, Opened):
+            correlator.opened(event.connection)
+        elif isinstance(event, (Sent, Received)):
+            found.append(correlator.message(event))
+    return found
+
+
+@cache
+def independent(pack: Pack) -> list[tuple[Event, ...]]:
+    found = [recorded(pack, path) for path in files(pack, "transcripts/*/*.jsonl")]
+    return [events for events in found if is_independent(pack, events)]
+
+
+def apart(pack: Pack, events: tuple[Event, ...], mark: str) -> list[Event]:
+    """The events so that nothing of them is about what other events with another mark are about."""
+    own = [with_values(event, APART[pack.protocol].by, mark) for event in events]
+    if pack.meta.get("sessions"):
+        return [event._replace(connection=event.connection + mark) for event in own]
+    return [event for event in own if isinstance(event, (Sent, Received))]
+
+
+def numbered(events: Iterable[Event]) -> list[Event]:
+    return [event._replace(seq=seq) for seq, event in enumerate(events, 1)]
+
+
+def alone(pack: Pack, events: list[Event]) -> list[Event]:
+    """A record of these events alone: with its ends, where they were taken off."""
+    return numbered(events if pack.meta.get("sessions") else [Opened(0), *events, Closed(0)])
+
+
+def outcome(
+    findings: Iterable[Finding], of: Callable[[int], int], *, ok: bool
+) -> Counter[tuple[str, bool, Any, str, str, int]]:
+    """What was found for or against, whatever the names in it are: with its place, and on which event."""
+    return Counter(
+        (one.requirement, one.inconclusive, one.level, one.party, one.pointer, of(one.seq))
+        for one in findings
+        if one.ok is ok
+    )
+
+
+TOLD_APART = [pack for pack in PACKS if pack.protocol in APART]
+
+
+@pytest.mark.parametrize("pack", TOLD_APART, ids=lambda pack: pack.name)
+@often
+@given(data=st.data())
+def test_whatever_else_goes_on(pack: Pack, data: Any) -> None:
+    """Records that are about different things are judged alike, however they are interleaved."""
+    chosen = data.draw(st.lists(st.sampled_from(independent(pack)), min_size=2, max_size=3))
+    marked = [apart(pack, events, f"e{index}") for index, events in enumerate(chosen)]
+    turns = [index for index, events in enumerate(marked) for _ in events]
+    left = [iter(events) for events in marked]
+    order = data.draw(st.permutations(turns))
+    mixed = [next(left[index]) for index in order]
+    ends = int(not pack.meta.get("sessions"))
+    found = judged(pack, alone(pack, mixed))
+    for index, events in enumerate(marked):
+        places = [place + 1 + ends for place, turn in enumerate(order) if turn == index]
+        mine = [one for one in found if one.seq in places]
+        single = judged(pack, alone(pack, events))
+        assert all(one.seq for one in single)
+
+        def place(seq: int) -> int:
+            return seq - 1 - ends
+
+        assert outcome(mine, places.index, ok=False) == outcome(single, place, ok=False)
+        # That an id is another than those before it is shown only where there are others.
+        assert not outcome(single, place, ok=True) - outcome(mine, places.index, ok=True)
+
+
+@each_pack
+def test_every_pack_says_what_is_told_apart(pack: Pack) -> None:
+    """For a new protocol, `APART` names the members by which records of it are independent."""
+    assert (pack in TOLD_APART) is not (pack.protocol in NOT_APART)
+    assert pack not in TOLD_APART or len(independent(pack)) >= 10
+
+
+# ── without ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def groups(pack: Pack, events: tuple[Event, ...]) -> list[set[int]]:
+    """The numbers of the events that may be left out, those together that go together."""
+    found: dict[tuple[Any, ...], set[int]] = {}
+    named = messages(pack, events)
+    for row in NEEDLESS[pack.protocol]:
+        for message in takewhile(lambda one, row=row: one.name != row.until, named):
+            asked = message.request or message
+            if asked.name == row.kind:
+                found.setdefault((row.kind, 0 if row.all else asked.seq), set()).add(message.seq)
+    return list(found.values())
+
+
+@cache
+def with_needless(pack: Pack) -> list[tuple[Event, ...]]:
+    found = [recorded(pack, path) for path in files(pack, "transcripts/valid/*.jsonl")]
+    return [events for events in found if groups(pack, events)]
+
+
+WITH_NEEDLESS = [pack for pack in PACKS if pack.protocol in NEEDLESS]
+
+
+@pytest.mark.parametrize("pack", WITH_NEEDLESS, ids=lambda pack: pack.name)
+@often
+@given(data=st.data())
+def test_without_what_is_not_needed(pack: Pack, data: Any) -> None:
+    """A record that is right stays so when messages are left out that nobody has to send."""
+    events = data.draw(st.sampled_from(with_needless(pack)))
+    left_out = data.draw(st.lists(st.sampled_from(groups(pack, events)), min_size=1))
+    gone = set().union(*left_out)
+    rest = [event for event in events if event.seq not in gone]
+    assert [one for one in judged(pack, rest) if not one.ok] == []
