@@ -48,7 +48,8 @@ def test_a_requirement_with_a_check() -> None:
         "judged    check",
         "",
         "How it is judged",
-        '  The value at /payload/evidence of a message of failed fits {"required": ["failureDetail"]}.',
+        '  The value at /payload/evidence of a message of failed fits {"required": ["failureDetail"]},'
+        ' if it fits {"required": ["status"]}.',
     ]
     folder = "fixtures/va-agent-protocol/0.1.0"
     assert f"{folder}/messages/valid/failed.full.json" in section(text, "What passes it")
