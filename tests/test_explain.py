@@ -62,15 +62,15 @@ SENTENCES: list[tuple[Any, Any, str, str, str, tuple[Any, ...], Any]] = [
     ),
     ({"exclusiveMinimum": 0}, 0, "exclusiveMinimum", "", "the number 0 is not greater than 0", (0,), 0),
     ({"exclusiveMaximum": 0}, 0, "exclusiveMaximum", "", "the number 0 is not less than 0", (0,), 0),
-    ({"minLength": 1}, "", "minLength", "", 'the string "" is shorter than 1 characters', (1,), ""),
+    ({"minLength": 1}, "", "minLength", "", 'the string "" is shorter than 1 character', (1,), ""),
     ({"maxItems": 0}, [1], "maxItems", "", "the array [1] has more than 0 items", (0,), [1]),
-    ({"minProperties": 1}, {}, "minProperties", "", "the object {} has fewer than 1 members", (1,), {}),
+    ({"minProperties": 1}, {}, "minProperties", "", "the object {} has fewer than 1 member", (1,), {}),
     (
         {"not": {"type": "array"}},
         [],
         "not",
         "",
-        'the array [] is what this schema forbids: {"type": "array"}',
+        "the array [] is of type array, which is forbidden here",
         (),
         [],
     ),
@@ -81,9 +81,138 @@ SENTENCES: list[tuple[Any, Any, str, str, str, tuple[Any, ...], Any]] = [
         {"a": 1},
         "dependentRequired",
         "",
-        "'b' is a dependency of 'a'",
+        'the member "b" is missing, which has to stand beside "a"',
+        ("b",),
+        ["a"],
+    ),
+    ({"contains": {"const": 1}}, [2], "contains", "", "no item of the array [2] is 1", (), [2]),
+    (
+        {"contains": {"type": "null"}, "minContains": 2},
+        [None],
+        "minContains",
+        "",
+        "the array [null] has 1 item that is of type null; at least 2 must be",
+        (2,),
+        [None],
+    ),
+    (
+        {"contains": {"enum": [1, 2]}, "maxContains": 1},
+        [1, 2],
+        "maxContains",
+        "",
+        "the array [1, 2] has 2 items, each of which is one of 1, 2; at most 1 may be",
+        (1,),
+        [1, 2],
+    ),
+    (
+        {"contains": {"const": 1}, "minContains": 2},
+        [],
+        "minContains",
+        "",
+        "no item of the array [] is 1; at least 2 must be",
+        (2,),
+        [],
+    ),
+    (
+        {"prefixItems": [{}], "items": False},
+        [1, 2],
+        "items",
+        "",
+        "the array [1, 2] has more than 1 item",
+        (1,),
+        [1, 2],
+    ),
+    (
+        {"prefixItems": [{"type": "null"}]},
+        [1],
+        "type",
+        "/0",
+        "the number 1 is not of type null",
+        ("null",),
+        1,
+    ),
+    (
+        {"prefixItems": [{}], "unevaluatedItems": False},
+        [1, 2],
+        "unevaluatedItems",
+        "",
+        "the array [1, 2] has items that are not allowed here",
+        (),
+        [1, 2],
+    ),
+    (
+        {"properties": {"a": {}}, "unevaluatedProperties": False},
+        {"a": 1, "b/": 2},
+        "unevaluatedProperties",
+        "/b~1",
+        'the member "b/" is not allowed here',
+        (),
+        2,
+    ),
+    (
+        {"propertyNames": {"pattern": "^x"}},
+        {"x": 1, "b/": 2},
+        "pattern",
+        "/b~1",
+        'the name "b/" does not match the pattern ^x',
+        ("^x",),
+        "b/",
+    ),
+    ({"propertyNames": False}, {"a": 1}, "propertyNames", "/a", 'the name "a" is not allowed here', (), "a"),
+    (
+        {"not": {"required": ["a"]}},
+        {"a": 1},
+        "not",
+        "",
+        'the object {"a": 1} has the member "a", which is forbidden here',
         (),
         {"a": 1},
+    ),
+    (
+        {"not": {"required": ["a", "b"]}},
+        {"a": 1, "b": 2},
+        "not",
+        "",
+        'the object {"a": 1, "b": 2} has the members "a" and "b", which is forbidden here',
+        (),
+        {"a": 1, "b": 2},
+    ),
+    ({"not": {"const": 1}}, 1, "not", "", "the number 1 is forbidden here", (), 1),
+    (
+        {"not": {"enum": [1, 2]}},
+        1,
+        "not",
+        "",
+        "the number 1 is forbidden here",
+        (),
+        1,
+    ),
+    (
+        {"not": {"pattern": "a"}},
+        "a",
+        "not",
+        "",
+        'the string "a" matches the pattern a, which is forbidden here',
+        (),
+        "a",
+    ),
+    (
+        {"not": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}},
+        {"b": 1},
+        "not",
+        "",
+        'the object {"b": 1} has the member "a" or has the member "b", which is forbidden here',
+        (),
+        {"b": 1},
+    ),
+    (
+        {"not": {"minimum": 1, "maximum": 3}},
+        2,
+        "not",
+        "",
+        'the number 2 fits {"minimum": 1, "maximum": 3}, which is forbidden here',
+        (),
+        2,
     ),
 ]
 
@@ -99,7 +228,9 @@ def test_each_keyword_has_its_sentence(
     (error,) = errors(schema, value)
     assert (error.keyword, error.pointer, error.message) == (keyword, pointer, message)
     assert (error.expected, error.actual) == (expected, actual)
-    assert error.location == f"a.json#/{keyword}"
+    place, _, last = error.location.rpartition("/")
+    assert last == keyword
+    assert place in ("a.json#", "a.json#/prefixItems/0", "a.json#/propertyNames")
 
 
 def test_every_missing_member_is_named_once_with_the_place_of_its_property() -> None:
@@ -115,7 +246,7 @@ def test_the_schema_false_allows_no_member() -> None:
 
 def test_the_schema_false_has_no_keyword() -> None:
     (error,) = errors({"allOf": [False]}, 1)
-    assert (error.keyword, error.location, error.pointer) == ("false", "false", "")
+    assert (error.keyword, error.location, error.pointer) == ("false", "a.json#/allOf/0", "")
 
 
 def test_other_members_may_have_a_schema() -> None:
@@ -169,17 +300,6 @@ def test_one_constraint_is_told_once_however_many_ways_lead_to_it() -> None:
     schema = {"$defs": {"n": {"type": "null"}}, "allOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]}
     (error,) = errors(schema, 1)
     assert error.location == "a.json#/$defs/n/type"
-
-
-def test_a_long_value_is_not_repeated_whole_whatever_is_in_it() -> None:
-    """A backslash in the value is no instruction to the substitution."""
-    value = {"a": "\x1b\\1\\g<0>" * 200}
-    (error,) = errors({"dependentRequired": {"a": ["b"]}}, value)
-    assert error.message == "'b' is a dependency of 'a'"
-    (error,) = errors({"contains": {"const": 1}}, ["\x1b\\1\\g<0>" * 200])
-    assert len(error.message) < 300
-    assert error.message.startswith(r'the array ["\u001b\\1\\g<0>')
-    assert error.message.endswith(" does not contain items matching the given schema")
 
 
 def test_an_error_is_found_across_documents() -> None:
