@@ -23,7 +23,9 @@ from conformance.events import JSON
 from conformance.findings import BrokenConstraint
 from conformance.keywords import validator_class
 from conformance.places import walk
+from conformance.rephrasing import rephrased
 from conformance.sentences import Forbidden, told
+from conformance.stringformats import CHECKS
 
 FORMATS = ("date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6",
            "iri", "iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri",
@@ -34,7 +36,9 @@ def _format_checker(dialect: str) -> jsonschema.FormatChecker:
     # The first engine's own judgement of formats, so that the two can never differ on one.
     checker = jsonschema.FormatChecker(formats=())
     for name in FORMATS:
-        judge = jsonschema_rs.validator_for({"$schema": dialect, "format": name}, validate_formats=True)
+        judge = jsonschema_rs.validator_for(
+            {"$schema": dialect, **rephrased({"format": name})}, formats=CHECKS, validate_formats=True
+        )
         checker.checks(name)(judge.is_valid)
     return checker
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from functools import cached_property
 from itertools import islice
@@ -21,6 +21,8 @@ from conformance.errors import BadPack
 from conformance.events import JSON
 from conformance.findings import BrokenConstraint
 from conformance.places import Places, walk
+from conformance.rephrasing import rephrased
+from conformance.stringformats import CHECKS
 
 Schema = dict[str, Any]
 
@@ -186,27 +188,18 @@ class Schemas:
         return self._validators[location]
 
     def _compile(self, schema: Schema) -> Any:
-        import jsonschema_rs
-
-        try:
-            return jsonschema_rs.validator_for(
-                {"$schema": self.dialect, **schema},
-                registry=self._registry,
-                validate_formats=True,
-                offline=True,
-            )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise BadPack(f"a schema of this pack cannot be used: {error}") from None
+        return judge({"$schema": self.dialect, **schema}, registry=self._registry)
 
     @cached_property
     def _registry(self) -> Any:
         import jsonschema_rs
 
         resources = [
-            (self._uris[name], {"$schema": self.dialect, **document})
+            (self._uris[name], {"$schema": self.dialect, **rephrased(document)})
             for name, document in self.documents.items()
         ]
-        return jsonschema_rs.Registry(resources, draft=getattr(jsonschema_rs, _DRAFTS[self._draft]))
+        with _blaming_the_schema():
+            return jsonschema_rs.Registry(resources, draft=getattr(jsonschema_rs, _DRAFTS[self._draft]))
 
     def _locations(self, name: str) -> dict[int, str]:
         """The location of each object of one document, by the object's identity."""
@@ -249,15 +242,29 @@ class Schemas:
         return self.is_valid(self._conditions[id(condition)], value)
 
 
-def fits(schema: Any, value: JSON) -> bool:
-    """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
+@contextmanager
+def _blaming_the_schema() -> Iterator[None]:
     import jsonschema_rs
 
     try:
-        judge = jsonschema_rs.validator_for(schema, validate_formats=True, offline=True)
+        yield
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise BadPack(f"a schema cannot be used: {error}") from None
-    return _accepts(judge, value)
+
+
+def judge(schema: Any, **options: Any) -> Any:
+    """The first engine's validator for a schema, formats asserted; BadPack where it cannot be used."""
+    import jsonschema_rs
+
+    with _blaming_the_schema():
+        return jsonschema_rs.validator_for(
+            rephrased(schema), formats=CHECKS, validate_formats=True, offline=True, **options
+        )
+
+
+def fits(schema: Any, value: JSON) -> bool:
+    """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
+    return _accepts(judge(schema), value)
 
 
 def load(text: str, name: str) -> Schema:
