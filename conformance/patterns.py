@@ -26,11 +26,14 @@ def matches(pattern: str, text: str) -> bool:
 
     A lone surrogate in the text, which no engine takes, counts as U+FFFD.
     """
-    judge = _compiled(pattern)
+    judge, looks = _compiled(pattern)
     try:
-        return _found(judge, pattern, text)
+        found = bool(judge.is_valid(text))
     except UnicodeEncodeError:
-        return _found(judge, pattern, _SURROGATE.sub("\ufffd", text))
+        return matches(pattern, _SURROGATE.sub("\ufffd", text))
+    if not found and looks:
+        _refuse_a_guess(judge, pattern, text)
+    return found
 
 
 def is_pattern(text: str) -> bool:
@@ -42,19 +45,19 @@ def is_pattern(text: str) -> bool:
     return True
 
 
-def _found(judge: Any, pattern: str, text: str) -> bool:
-    if judge.is_valid(text):
-        return True
+def _refuse_a_guess(judge: Any, pattern: str, text: str) -> None:
+    # A pattern that looks around or back is tried step by step, with a limit to the steps.
     error = next(judge.iter_errors(text))
     if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Pattern):
         raise BadPack(f"whether {pattern!r} matches takes more steps than the kit takes")
-    return False
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> Any:
+def _compiled(pattern: str) -> tuple[Any, bool]:
+    """The pattern's judge, and whether the pattern looks around or back."""
     try:
-        return jsonschema_rs.validator_for({"pattern": ecma(pattern)})
+        looks = _LOOKS.search(pattern) is not None
+        return jsonschema_rs.validator_for({"pattern": ecma(pattern)}), looks
     except jsonschema_rs.ValidationError:
         raise _none(pattern) from None
 

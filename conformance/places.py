@@ -6,9 +6,9 @@ The walk follows references as the dialect says: draft-07 and 2020-12 differ in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, cached_property
+from typing import Any
 from urllib.parse import unquote, urljoin
 
 from conformance import jsontext
@@ -18,17 +18,13 @@ from conformance.patterns import matches
 Schema = Mapping[str, Any]
 
 
-class Place(NamedTuple):
-    """A schema, and the URI that it is relative to."""
-
-    base: str
-    schema: Any
-
+Place = tuple[str, Any]
+"""The URI that a schema is relative to, and the schema."""
 
 Step = tuple[Place, JSON, str | None]
 """A schema, what it governs, and the member or item that this is of what was governed before."""
 
-_NOWHERE = Place("", True)
+_NOWHERE: Place = ("", True)
 
 
 class Places:
@@ -47,6 +43,7 @@ class Places:
     ) -> None:
         self._documents, self._uris, self._legacy, self._holds = documents, uris, legacy, holds
         self._marked: dict[frozenset[str], dict[int, str]] = {}
+        self._starts: dict[str, Place] = {}
         self._targets: dict[tuple[str, str], Place] = {}
 
     def of(self, location: str, value: JSON, wanted: frozenset[str]) -> Iterator[tuple[str, str, JSON]]:
@@ -67,11 +64,34 @@ class Places:
             here = marks.get(id(schema))
             if here is not None:
                 yield here, pointer, part
+            base = self._base(outer, schema) if "$id" in schema else outer
             inward = [
                 (target, inner, pointer if step is None else pointer + jsontext.pointer([step]))
-                for target, inner, step in self._next(self._base(outer, schema), schema, part)
+                for target, inner, step in self._next(base, schema, part)
             ]
             pending += reversed(inward)
+
+    def may_meet(self, location: str, formats: Collection[str]) -> bool:
+        """Whether the schema there, or any that it leads to, has one of the formats, or is not here."""
+        return any(
+            not base or (isinstance(node, dict) and node.get("format") in [*formats])
+            for base, node in self._reached(location)
+        )
+
+    def _reached(self, location: str) -> Iterator[Place]:
+        """Every object and array in the schema there and in those that it leads to."""
+        pending, done = [self._resolve(location)], set()
+        while pending:
+            outer, node = place = pending.pop()
+            if id(node) in done:
+                continue
+            done.add(id(node))
+            yield place
+            base = self._base(outer, node)
+            inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+            pending += [(base, one) for one in inner if isinstance(one, (dict, list))]
+            if isinstance(node, dict) and isinstance(node.get("$ref"), str):
+                pending.append(self._target(base, node["$ref"]))
 
     def members(self, location: str) -> dict[str, Any]:
         """The members that the schema there, and what it consists of, names, each with its schema."""
@@ -83,21 +103,23 @@ class Places:
                 done.add(id(schema))
                 found.update(schema.get("properties", {}))
                 base = self._base(outer, schema)
-                pending += [Place(base, part) for part in schema.get("allOf", ())]
+                pending += [(base, part) for part in schema.get("allOf", ())]
                 pending += [self._target(base, schema["$ref"])] if "$ref" in schema else []
         return found
 
     def _marks(self, wanted: frozenset[str]) -> dict[int, str]:
         """The wanted locations by the identity of the definitions that stand there."""
         if wanted not in self._marked:
-            self._marked[wanted] = {id(self._resolve(location).schema): location for location in wanted}
+            self._marked[wanted] = {id(self._resolve(location)[1]): location for location in wanted}
         return self._marked[wanted]
 
     def _resolve(self, location: str) -> Place:
-        name, _, fragment = location.partition("#")
-        if name not in self._documents or fragment[:1] not in ("", "/"):
-            return _NOWHERE
-        return self._within(Place(self._uris[name], self._documents[name]), fragment)
+        if location not in self._starts:
+            name, _, fragment = location.partition("#")
+            here = name in self._documents and fragment[:1] in ("", "/")
+            document = (self._uris[name], self._documents[name]) if here else _NOWHERE
+            self._starts[location] = self._within(document, fragment if here else "")
+        return self._starts[location]
 
     def _within(self, place: Place, pointer: str) -> Place:
         # A schema on the way may have an `$id`, which what stands in it is relative to.
@@ -105,27 +127,27 @@ class Places:
         for step in jsontext.parts(pointer):
             base = self._base(base, node)
             node = jsontext.resolve(node, jsontext.pointer([step]))
-        return _NOWHERE if node is jsontext.MISSING else Place(base, node)
+        return _NOWHERE if node is jsontext.MISSING else (base, node)
 
     def _base(self, outer: str, schema: Any) -> str:
         """What references in a schema are relative to, where `outer` is what the schema itself is."""
         own = schema.get("$id") if isinstance(schema, dict) else None
         if not isinstance(own, str) or own[:1] in ("", "#") or (self._legacy and "$ref" in schema):
             return outer  # before 2019-09, an `$id` that is a fragment was an anchor
-        return urljoin(outer, own).rstrip("#")
+        return _joined(outer, own)
 
     @cached_property
     def _resources(self) -> dict[str, Place]:
         """What has a URI of its own: the documents, the schemas in them that have an `$id`, and anchors."""
-        roots = {uri: Place(uri, self._documents[name]) for name, uri in self._uris.items()}
+        roots = {uri: (uri, self._documents[name]) for name, uri in self._uris.items()}
         found, pending = dict(roots), list(roots.values())
         while pending:
             outer, node = pending.pop()
             base = self._base(outer, node)
             if isinstance(node, dict):
-                found.update((uri, Place(outer, node)) for uri in _names(node, outer, base))
+                found.update((uri, (outer, node)) for uri in _names(node, outer, base))
             inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-            pending += [Place(base, one) for one in inner]
+            pending += [(base, one) for one in inner]
         return found
 
     def _target(self, base: str, reference: str) -> Place:
@@ -145,17 +167,17 @@ class Places:
                 return  # 'All other properties in a "$ref" object MUST be ignored.'
         for keyword in ("allOf", "anyOf", "oneOf"):
             for branch in schema.get(keyword, ()):
-                yield Place(base, branch), value, None
+                yield (base, branch), value, None
         if "if" in schema:
             holds = schema["if"] if isinstance(schema["if"], bool) else self._holds(schema["if"], value)
-            yield Place(base, schema.get("then" if holds else "else", True)), value, None
+            yield (base, schema.get("then" if holds else "else", True)), value, None
         if isinstance(value, dict):
             yield from self._members(base, schema, value)
         elif isinstance(value, list):
             first, others = self._items(schema)
             for index, item in enumerate(value):
                 within = first[index] if index < len(first) else others
-                yield Place(base, within), item, str(index)
+                yield (base, within), item, str(index)
 
     def _items(self, schema: Schema) -> tuple[Any, Any]:
         """The schemas of the first items, and that of all others."""
@@ -171,11 +193,16 @@ class Places:
                 sub for pattern, sub in schema.get("patternProperties", {}).items() if matches(pattern, key)
             ]
             for sub in governing or [schema.get("additionalProperties", True)]:
-                yield Place(base, sub), member, key
+                yield (base, sub), member, key
         for keyword in ("dependentSchemas", "dependencies"):
-            for key, sub in schema.get(keyword, {}).items():
-                if key in value:
-                    yield Place(base, sub), value, None
+            if keyword in schema:
+                dependent = [sub for key, sub in schema[keyword].items() if key in value]
+                yield from (((base, sub), value, None) for sub in dependent)
+
+
+@cache
+def _joined(base: str, own: str) -> str:
+    return urljoin(base, own).rstrip("#")
 
 
 def _names(node: Schema, outer: str, base: str) -> Iterator[str]:

@@ -184,11 +184,10 @@ class Schemas:
 
     def _validator(self, location: str) -> Any:
         if location not in self._validators:
-            self._validators[location] = self._compile({"$ref": self.uri(location)})
+            schema = {"$schema": self.dialect, "$ref": self.uri(location)}
+            checks = CHECKS if self._places.may_meet(location, CHECKS) else {}
+            self._validators[location] = _judge(schema, formats=checks, registry=self._registry)
         return self._validators[location]
-
-    def _compile(self, schema: Schema) -> Any:
-        return judge({"$schema": self.dialect, **schema}, registry=self._registry)
 
     @cached_property
     def _registry(self) -> Any:
@@ -252,19 +251,16 @@ def _blaming_the_schema() -> Iterator[None]:
         raise BadPack(f"a schema cannot be used: {error}") from None
 
 
-def judge(schema: Any, **options: Any) -> Any:
-    """The first engine's validator for a schema, formats asserted; BadPack where it cannot be used."""
+def _judge(schema: Any, **options: Any) -> Any:
     import jsonschema_rs
 
     with _blaming_the_schema():
-        return jsonschema_rs.validator_for(
-            rephrased(schema), formats=CHECKS, validate_formats=True, offline=True, **options
-        )
+        return jsonschema_rs.validator_for(schema, validate_formats=True, offline=True, **options)
 
 
 def fits(schema: Any, value: JSON) -> bool:
     """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
-    return _accepts(judge(schema), value)
+    return _accepts(_judge(rephrased(schema), formats=CHECKS), value)
 
 
 def load(text: str, name: str) -> Schema:

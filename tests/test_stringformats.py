@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -171,6 +172,22 @@ def test_a_format_is_the_rfcs(dialect: str, name: str, text: str, valid: bool) -
 
 def test_what_is_no_string_has_no_format() -> None:
     assert judge(DRAFT_2020_12, {"format": "date-time"}).is_valid("a.json", 17)
+
+
+@pytest.mark.parametrize("year", [1900, 1999, 2000, 2004, 2023, 2096, 2100])
+@pytest.mark.parametrize(
+    "offset", ["Z", "+00:00", "-00:00", "+00:01", "+05:30", "+23:59", "-00:01", "-11:00"]
+)
+def test_a_leap_second_stands_at_the_end_of_every_month_and_nowhere_else(year: int, offset: str) -> None:
+    """Expected values from Python's datetime: the second before is the last of a UTC month."""
+    schemas = judge(DRAFT_2020_12, {"format": "date-time"})
+    away = timedelta() if offset == "Z" else timedelta(hours=int(offset[1:3]), minutes=int(offset[4:]))
+    away = -away if offset[0] == "-" else away
+    for day in range(366):
+        before = datetime(year, 1, 1, 23, 59, 59) + timedelta(days=day)
+        text = f"{before + away:%Y-%m-%dT%H:%M}:60{offset}"
+        is_last = (before + timedelta(seconds=1)).day == 1
+        assert schemas.is_valid("a.json", text) is is_last, text
 
 
 MISPLACED = "1998-12-30T23:59:60Z"
