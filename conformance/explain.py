@@ -14,7 +14,7 @@ import jsonschema
 import jsonschema_rs
 from jsonschema.exceptions import ValidationError
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS
-from referencing import Registry
+from referencing import Registry, Specification
 from referencing.jsonschema import specification_with
 
 from conformance import jsontext
@@ -43,6 +43,24 @@ def _format_checker(dialect: str) -> jsonschema.FormatChecker:
     return checker
 
 
+def _specification(dialect: str) -> Specification[Any]:
+    """How referencing reads a dialect; of `dependencies`, its own takes lists for schemas where some are."""
+    its_own = specification_with(dialect)
+
+    def subresources(contents: Any) -> Iterator[Any]:
+        return (one for one in its_own.subresources_of(contents) if not isinstance(one, list))
+
+    make: Any = Specification  # whose fields are not typed
+    made: Specification[Any] = make(
+        name=its_own.name,
+        id_of=its_own.id_of,
+        subresources_of=subresources,
+        anchors_in=lambda _, contents: its_own.anchors_in(contents),
+        maybe_in_subresource=its_own.maybe_in_subresource,
+    )
+    return made
+
+
 class Explainer:
     """Explains refusals over the documents of one `Schemas`.
 
@@ -57,7 +75,7 @@ class Explainer:
         location_of: Callable[[Any], str],
         members_of: Callable[[Any], Mapping[str, Any]],
     ) -> None:
-        specification = specification_with(dialect)
+        specification = _specification(dialect)
         self._location_of, self._members_of = location_of, members_of
         self._registry: Registry[Any] = SPECIFICATIONS.with_resources(
             (uris[name], specification.create_resource(document)) for name, document in documents.items()

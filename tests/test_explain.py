@@ -9,7 +9,7 @@ import pytest
 from judging import AWP, DIALECT, VA
 
 from conformance.findings import BrokenConstraint
-from conformance.schemas import Schemas
+from conformance.schemas import DRAFT_7, Schemas
 
 
 def errors(schema: Any, value: Any) -> list[BrokenConstraint]:
@@ -289,6 +289,219 @@ def test_a_choice_within_a_choice_is_explained_by_its_leaf() -> None:
     )
     assert error.message == 'the member "radius" is missing'
     assert error.location == "a.json#/anyOf/0/anyOf/0/required"
+
+
+def choice(*branches: Any) -> Any:
+    return {"oneOf": list(branches)}
+
+
+def told(schema: Any, value: Any) -> list[tuple[str, str, str]]:
+    """(keyword, pointer, message) of each error."""
+    return [(error.keyword, error.pointer, error.message) for error in errors(schema, value)]
+
+
+def test_a_tag_that_no_branch_has_is_one_fault_and_all_tags_are_named() -> None:
+    (error,) = errors({"anyOf": [{"type": "string"}, CIRCLE, SQUARE]}, {"shape": "sqare"})
+    assert error.message == ('the string "sqare" is not one of "circle", "square"; did you mean "square"?')
+    assert (error.keyword, error.location, error.pointer) == ("anyOf", "a.json#/anyOf", "/shape")
+    assert (error.expected, error.actual) == (("circle", "square"), "sqare")
+
+
+def test_a_type_that_no_branch_has_is_one_fault_and_all_types_are_named() -> None:
+    (error,) = errors(choice({"type": ["string", "null"]}, {"type": "null"}, CIRCLE), 3)
+    assert error.message == "the number 3 is not of type string or null or object"
+    assert (error.keyword, error.location, error.pointer) == ("oneOf", "a.json#/oneOf", "")
+    assert (error.expected, error.actual) == (("string", "null", "object"), 3)
+
+
+def test_a_choice_of_one_is_no_choice() -> None:
+    assert told(choice({"type": "string"}), 3) == [("type", "", "the number 3 is not of type string")]
+    assert told(choice({"const": 1}), 3) == [("const", "", "the number 3 is not 1")]
+
+
+def test_a_branch_is_meant_by_the_members_that_a_value_has() -> None:
+    """Published payloads often have no tag: what is there says what was meant."""
+    assigned = {
+        "required": ["taskId", "action", "input"],
+        "properties": {"taskId": {}, "action": {}, "input": {}},
+    }
+    query = {"required": ["query"], "properties": {"query": {}, "context": {}}}
+    failed = {
+        "required": ["taskId", "error"],
+        "properties": {
+            "taskId": {},
+            "error": {"type": "object", "required": ["code"], "properties": {"code": {}}},
+        },
+    }
+    schema = choice(query, {"allOf": [{"$ref": "#/$defs/assigned"}, True]}, failed) | {
+        "$defs": {"assigned": assigned}
+    }
+    assert told(schema, {"taskId": 1, "action": 2}) == [("required", "", 'the member "input" is missing')]
+    assert told(schema, {"taskId": 1, "error": {}}) == [
+        ("required", "/error", 'the member "code" is missing')
+    ]
+    assert told(schema, {"context": 1}) == [("required", "", 'the member "query" is missing')]
+
+
+def test_a_branch_whose_tag_fits_is_meant_whatever_else_is_wrong_with_it() -> None:
+    tagged = {"properties": {"kind": {"const": "a"}, "n": {"type": "null"}, "m": {"type": "null"}}}
+    other = {"properties": {"kind": {"const": "b"}}}
+    untagged = {"required": ["kind", "x"]}
+    found = told(choice(other, untagged, tagged), {"kind": "a", "n": 1, "m": 2})
+    assert [pointer for _, pointer, _ in found] == ["/n", "/m"]
+
+
+def test_a_constant_that_is_near_was_meant_rather_than_a_pattern() -> None:
+    reason = {"anyOf": [{"pattern": "^x-"}, {"enum": ["timeout", "refused"]}]}
+    ((keyword, _, message),) = told(reason, "Time-Out")
+    assert keyword == "enum"
+    assert message == 'the string "Time-Out" is not one of "timeout", "refused"; did you mean "timeout"?'
+    ((keyword, _, message),) = told(reason, "whatever")
+    assert (keyword, message) == ("pattern", 'the string "whatever" does not match the pattern ^x-')
+    assert told({"anyOf": [{"enum": [1, 2]}, {"minimum": 9}]}, 3)[0][0] == "minimum"
+
+
+def test_of_the_branch_that_was_meant_the_deepest_error_comes_first() -> None:
+    schema = choice({"type": "null"}, {"required": ["a"], "properties": {"b": {"items": {"type": "null"}}}})
+    assert [pointer for _, pointer, _ in told(schema, {"b": [1]})] == ["/b/0", ""]
+
+
+def test_no_branch_can_be_meant_where_all_are_false() -> None:
+    (error, *_) = errors({"anyOf": [False, False]}, 1)
+    assert (error.location, error.message) == ("a.json#/anyOf/0", "the number 1 is not allowed here")
+
+
+KNOWN = {"properties": {"status": {}, "taskId": {}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "message"),
+    [
+        (
+            {**KNOWN, "additionalProperties": False},
+            {"staus": 1},
+            'the member "staus" is not allowed here; did you mean "status"?',
+        ),
+        ({**KNOWN, "additionalProperties": False}, {"mood": 1}, 'the member "mood" is not allowed here'),
+        (
+            {**KNOWN, "additionalProperties": False},
+            {"staus": 1, "status": 1},
+            'the member "staus" is not allowed here',
+        ),
+        (
+            {**KNOWN, "required": ["taskId"]},
+            {"task_id": 1, "status": 2},
+            'the member "taskId" is missing; there is "task_id": did you mean "taskId"?',
+        ),
+        ({**KNOWN, "required": ["taskId"]}, {"status": 2}, 'the member "taskId" is missing'),
+        ({"required": ["state"]}, {"states": 2}, 'the member "state" is missing'),
+        (
+            {"const": "dispatch"},
+            "Dispatch",
+            'the string "Dispatch" is not "dispatch"; did you mean "dispatch"?',
+        ),
+        ({"enum": ["a", "b"]}, "c", 'the string "c" is not one of "a", "b"'),
+        ({"enum": [1, "two"]}, 3, 'the number 3 is not one of 1, "two"'),
+    ],
+    ids=str,
+)
+def test_a_near_miss_is_asked_about(schema: Any, value: Any, message: str) -> None:
+    """Only in the sentence, for it is one fault; and what is there by right was not meant otherwise."""
+    (error,) = errors(schema, value)
+    assert error.message == message
+
+
+def test_of_many_allowed_values_the_nearest_are_listed_and_the_others_counted() -> None:
+    names = [f"state-{letter}" for letter in "abcdefghijkl"] + ["completed"]
+    (error,) = errors({"enum": names}, "Complete")
+    assert error.message == (
+        'the string "Complete" is not one of "completed", "state-a", "state-b", "state-c", "state-d", '
+        '"state-e", "state-f", "state-g" and 5 more; did you mean "completed"?'
+    )
+    assert error.expected == tuple(names)
+    (error,) = errors({"enum": list(range(10))}, 17)
+    assert error.message == "the number 17 is not one of 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"
+    (error,) = errors({"enum": list(range(9))}, 17)
+    assert error.message == "the number 17 is not one of 0, 1, 2, 3, 4, 5, 6, 7, 8"
+
+
+def test_alternatives_that_fit_together_are_named() -> None:
+    schema = {"$defs": {"low": {"maximum": 5}}, "oneOf": [{"$ref": "#/$defs/low"}, {"minimum": 9}, True]}
+    (error,) = errors(schema, 2)
+    assert error.message == "the number 2 fits 2 alternatives (low, number 3); exactly one is to fit"
+
+
+@pytest.mark.parametrize(
+    ("schema", "location", "pointer"),
+    [
+        ({"properties": {"a": False}}, "a.json#/properties/a", "/a"),
+        ({"patternProperties": {"^a/": False}}, "a.json#/patternProperties/^a~1", "/a~1"),
+        ({"dependentSchemas": {"a/": False}}, "a.json#/dependentSchemas/a~1", ""),
+        ({"if": True, "then": False}, "a.json#/then", ""),
+        ({"if": False, "else": False}, "a.json#/else", ""),
+        ({"$defs": {"no": False}, "$ref": "#/$defs/no"}, "a.json#/$ref", ""),
+        ({"oneOf": [False, False]}, "a.json#/oneOf/0", ""),
+        ({"propertyNames": False}, "a.json#/propertyNames", "/a"),
+        ({"unevaluatedProperties": False}, "a.json#/unevaluatedProperties", "/a"),
+    ],
+    ids=str,
+)
+def test_the_schema_false_has_a_place(schema: Any, location: str, pointer: str) -> None:
+    value = {pointer.replace("~1", "/")[1:] or "a": 1, "a/": 1} if "/" in pointer[2:] else {"a": 1, "a/": 1}
+    error = errors(schema, value)[0]
+    assert (error.location, error.pointer) == (location, pointer)
+    assert error.message.endswith("is not allowed here")
+
+
+def test_an_error_in_the_dialect_itself_has_its_uri() -> None:
+    found = errors({"$ref": DIALECT}, {"minLength": -1})
+    assert found[0].location == (
+        "https://json-schema.org/draft/2020-12/meta/validation#/$defs/nonNegativeInteger/minimum"
+    )
+    assert found[0].pointer == "/minLength"
+
+
+NULL = {"type": "null"}
+DRAFT_7_SENTENCES = [
+    (
+        {"dependencies": {"a": ["b"]}},
+        {"a": 1},
+        "dependencies",
+        "",
+        'the member "b" is missing, which has to stand beside "a"',
+    ),
+    ({"dependencies": {"a": {"required": ["b"]}}}, {"a": 1}, "required", "", 'the member "b" is missing'),
+    ({"dependencies": {"a": False}}, {"a": 1}, "false", "", 'the object {"a": 1} is not allowed here'),
+    ({"items": [NULL]}, [1], "type", "/0", "the number 1 is not of type null"),
+    (
+        {"items": [{}], "additionalItems": False},
+        [1, 2],
+        "additionalItems",
+        "",
+        "the array [1, 2] has more than 1 item",
+    ),
+    ({"items": [{}], "additionalItems": NULL}, [1, 2], "type", "/1", "the number 2 is not of type null"),
+    ({"items": NULL}, [1], "type", "/0", "the number 1 is not of type null"),
+    ({"contains": {"const": 1}, "minContains": 2}, [2], "contains", "", "no item of the array [2] is 1"),
+    ({"contentEncoding": "base64"}, "%", "contentEncoding", "", 'the string "%" is not encoded as base64'),
+    (
+        {"contentMediaType": "application/json"},
+        "{",
+        "contentMediaType",
+        "",
+        'the string "{" holds nothing of the type application/json',
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "keyword", "pointer", "message"),
+    DRAFT_7_SENTENCES,
+    ids=[str(row[0]) for row in DRAFT_7_SENTENCES],
+)
+def test_draft_7_has_its_sentences(schema: Any, value: Any, keyword: str, pointer: str, message: str) -> None:
+    (error,) = Schemas({"a.json": schema}, DRAFT_7).errors("a.json", value)
+    assert (error.keyword, error.pointer, error.message) == (keyword, pointer, message)
 
 
 def test_more_than_one_branch_is_an_error_of_the_choice_itself() -> None:
