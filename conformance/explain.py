@@ -84,15 +84,19 @@ class Explainer:
         self._formats = _format_checker(dialect)
 
     def explain(self, uri: str, value: JSON) -> Iterator[BrokenConstraint]:
-        """One BrokenConstraint for each constraint; of a choice, those of the branch that was meant."""
+        """One BrokenConstraint for each constraint; of a choice, those of the branch that was meant.
+
+        What two constraints say of the same place in the same words is one fault, and told once.
+        """
         validator = self._class({"$ref": uri}, registry=self._registry, format_checker=self._formats)
         done: set[tuple[str, str]] = set()
         for error in validator.iter_errors(value):
             for leaf in self._leaves(error):
                 for one in self._described(leaf):
-                    if (one.location + one.about, one.pointer) not in done:
-                        done.add((one.location + one.about, one.pointer))
+                    said = {(one.location + one.about, one.pointer), (one.message, one.pointer)}
+                    if done.isdisjoint(said):
                         yield one
+                    done |= said
 
     def _leaves(self, error: ValidationError) -> Iterator[ValidationError]:
         if error.validator not in ("anyOf", "oneOf") or not error.context:

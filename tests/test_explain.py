@@ -515,6 +515,12 @@ def test_one_constraint_is_told_once_however_many_ways_lead_to_it() -> None:
     assert error.location == "a.json#/$defs/n/type"
 
 
+def test_one_fault_is_told_once_though_two_constraints_say_it() -> None:
+    """A definition that says what it is, and alternatives that say it again."""
+    (error,) = errors({"type": "object", "oneOf": [{"type": "object"}, {"type": "object"}]}, 3)
+    assert error.location == "a.json#/type"
+
+
 def test_an_error_is_found_across_documents() -> None:
     """AWP's timestamps are defined in another file than the messages that have them."""
     status = {"action_id": "a-1", "state": "executing", "status_seq": 1, "ts_mono_ns": 2**53}

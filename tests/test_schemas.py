@@ -80,6 +80,16 @@ FRAGMENTS: list[dict[str, Any]] = [
     {"$ref": "#/$defs/u53"},
     {"$ref": "#/$defs/tree"},
 ]
+LEGACY_FRAGMENTS: list[dict[str, Any]] = [
+    *(one for one in FRAGMENTS if "prefixItems" not in one and "dependentRequired" not in one),
+    {"items": [{"type": "string"}, U53_SCHEMA]},
+    {"items": [{"type": "string"}], "additionalItems": {"type": "null"}},
+    {"items": [{"type": "string"}], "additionalItems": False},
+    {"dependencies": {"a": ["b"]}},
+    {"dependencies": {"a": {"required": ["b"]}}},
+    {"$ref": "#/$defs/u53", "type": "string", "enum": []},
+    {"const": "a", "if": {"minLength": 1}, "then": {"maxLength": 1}},
+]
 DEFINITIONS = {"u53": U53_SCHEMA, "tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}
 
 
@@ -95,6 +105,7 @@ def _combined(parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dic
 
 
 SCHEMAS = st.recursive(st.sampled_from(FRAGMENTS), _combined, max_leaves=4)
+LEGACY_SCHEMAS = st.recursive(st.sampled_from(LEGACY_FRAGMENTS), _combined, max_leaves=4)
 
 # Exact numbers, as the kit reads them: Decimal where a float would round.
 NUMBERS = [
@@ -117,10 +128,10 @@ VALUES = st.recursive(
 )
 
 
-def second_opinion(document: Any, value: Any) -> list[BrokenConstraint]:
+def second_opinion(document: Any, value: Any, dialect: str = DIALECT) -> list[BrokenConstraint]:
     """What jsonschema says, whether or not jsonschema-rs has refused the value."""
     bare = {keyword: part for keyword, part in document.items() if keyword != "$schema"}
-    explainer = Explainer({"a.json": bare}, {"a.json": "urn:a"}, DIALECT, lambda _: "", lambda _: {})
+    explainer = Explainer({"a.json": bare}, {"a.json": "urn:a"}, dialect, lambda _: "", lambda _: {})
     return list(explainer.explain("urn:a#", value))
 
 
@@ -132,6 +143,16 @@ def test_the_engines_agree(schema: dict[str, Any], value: Any) -> None:
     valid = judge.is_valid("a.json", value)
     assert valid is (judge.errors("a.json", value) == [])
     assert valid is (second_opinion(document, replace_lone_surrogates(value)) == [])
+
+
+@settings(max_examples=1000, deadline=None)
+@given(LEGACY_SCHEMAS, VALUES)
+def test_the_engines_agree_under_draft_7(schema: dict[str, Any], value: Any) -> None:
+    document = {"$defs": DEFINITIONS, "allOf": [schema]}
+    judge = schemas(document, DRAFT_7)
+    valid = judge.is_valid("a.json", value)
+    assert valid is (judge.errors("a.json", value) == [])
+    assert valid is (second_opinion(document, replace_lone_surrogates(value), DRAFT_7) == [])
 
 
 @settings(max_examples=500, deadline=None)
