@@ -1,8 +1,8 @@
 """Which branch of a choice was meant: of the errors of an `anyOf` or `oneOf`, those that help.
 
 A branch is meant, in this order, by a type that fits, by a constant (a tag such as `kind`) that fits or
-is near, by the members that it names and the value has. Where every branch wants another type or tag,
-there is one error, and it lists what all of them want.
+is near, by the members that it names and the value has. Where every branch wants another type or tag, or
+just that some member is there, there is one error, and it lists what all of them want.
 """
 
 from __future__ import annotations
@@ -37,6 +37,15 @@ class Branch(NamedTuple):
         """The places, the value itself or a member of it, where another constant is wanted."""
         return {tuple(one.path): one for one in self.errors if one.validator in _TAGS and len(one.path) < 2}
 
+    def missing(self) -> list[str]:
+        """The members that the value itself lacks."""
+        wanted: list[Any] = [error.validator_value for error in self.at() if error.validator == "required"]
+        return [name for names in wanted for name in dict.fromkeys(names) if name not in self.value]
+
+    def asks_for_presence(self) -> bool:
+        """Whether members have to be there, and that is all the branch says."""
+        return not self.members and all(one.validator == "required" and not one.path for one in self.errors)
+
     def has_tag(self, place: tuple[Any, ...]) -> bool:
         """Whether the branch wants a constant there."""
         sub = self.members.get(place[0]) if place else None
@@ -53,6 +62,8 @@ def meant(choice: ValidationError, members_of: Members) -> list[ValidationError]
     shared = [place for place in tags[0] if len(fitting) > 1 and all(place in wrong for wrong in tags)]
     if shared:
         return [_of_all(choice, fitting, shared[0], "enum")]
+    if len(fitting) > 1 and all(one.asks_for_presence() for one in fitting):
+        return [_of_all(choice, fitting, (), "required")]
     best = min(fitting, key=lambda one: _distance(one, fitting))
     return sorted(best.errors, key=lambda error: -len(error.path))
 
@@ -84,13 +95,12 @@ def _is_near(error: ValidationError) -> bool:
 
 
 def _strangeness(branch: Branch) -> int:
-    """How many members are missing, and how many are there that the branch does not name."""
-    missing = sum(error.validator == "required" for error in branch.at())
-    named = branch.members
-    unknown = (
-        sum(name not in named for name in branch.value) if isinstance(branch.value, dict) and named else 0
-    )
-    return missing + unknown
+    """How many members are missing, and how many are there that the branch does not name; not near ones."""
+    missing = branch.missing()
+    present = branch.value if isinstance(branch.value, dict) and branch.members else ()
+    unknown = [name for name in present if name not in branch.members]
+    near = sum(nearest(name, unknown) is not None for name in missing)
+    return len(missing) + len(unknown) - 2 * near
 
 
 def _wanted(error: ValidationError) -> list[Any]:
@@ -101,12 +111,12 @@ def _wanted(error: ValidationError) -> list[Any]:
 def _of_all(
     choice: ValidationError, branches: list[Branch], at: tuple[Any, ...], sort: str
 ) -> ValidationError:
-    """One error in place of one per branch: none of the values or types that they want there."""
-    keywords = ("type",) if sort == "type" else _TAGS
+    """One error in place of one per branch: none of the values, types or members that they want there."""
+    keywords = _TAGS if sort == "enum" else (sort,)
     found = [error for one in branches for error in one.at(*at) if error.validator in keywords]
     wanted: list[Any] = []
-    for error in found:
-        wanted += [value for value in _wanted(error) if value not in wanted]
+    for value in (value for error in found for value in _wanted(error)):
+        wanted += [value] if value not in wanted else []
     return ValidationError(
         "no alternative wants this",
         validator=choice.validator,

@@ -34,7 +34,7 @@ class Forbidden(NamedTuple):
 
 
 class Alternatives(NamedTuple):
-    """What all branches of a choice want, in place of the branches: values (`enum`) or types (`type`)."""
+    """What all branches of a choice want, in its place: values (`enum`), types, members (`required`)."""
 
     sort: str
     wanted: tuple[Any, ...]
@@ -156,8 +156,7 @@ def _choice(error: Any) -> Iterator[Told]:
     if not isinstance(wanted, Alternatives):
         yield from _other(error)
     else:
-        tell = _one_of_types if wanted.sort == "type" else _one_of_values
-        yield tell(error.instance, wanted.wanted)
+        yield _ONE_OF[wanted.sort](error.instance, wanted.wanted)
 
 
 def _enum(error: Any) -> Iterator[Told]:
@@ -181,6 +180,18 @@ def _type(error: Any) -> Iterator[Told]:
 
 def _one_of_types(actual: JSON, wanted: tuple[Any, ...]) -> Told:
     return Told(f"{words(actual)} is not of type {' or '.join(wanted)}", wanted, actual)
+
+
+def _one_of_members(actual: JSON, wanted: tuple[Any, ...]) -> Told:
+    names = [f'"{name}"' for name in wanted if name not in actual]
+    return Told(f"one of the members {', '.join(names)} is missing", wanted, sorted(actual))
+
+
+_ONE_OF: Mapping[str, Callable[[JSON, tuple[Any, ...]], Told]] = {
+    "enum": _one_of_values,
+    "required": _one_of_members,
+    "type": _one_of_types,
+}
 
 
 def _format(error: Any) -> Iterator[Told]:

@@ -62,14 +62,15 @@ def by_nearness(word: str, candidates: Sequence[JSON]) -> list[JSON]:
 
     def far(one: JSON) -> tuple[bool, int, int]:
         distance = _distance(word, one) if isinstance(one, str) else None
-        return distance is None, distance or 0, -_alike(word, one)
+        alike = _alike(_plain(word), _plain(one)) if isinstance(one, str) else 0
+        return distance is None, distance or 0, -alike
 
     return sorted(candidates, key=far)
 
 
-def _alike(word: str, one: JSON) -> int:
+def _alike(one: str, two: str) -> int:
     """How many letters they begin with alike."""
-    pairs = zip(_plain(word), _plain(one), strict=False) if isinstance(one, str) else ()
+    pairs = zip(one, two, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
@@ -96,6 +97,8 @@ def _edits(one: str, two: str, limit: int) -> int:
     """Letters to insert, leave out, replace or swap with a neighbour, counted up to `limit` and one more."""
     if abs(len(one) - len(two)) > limit:
         return limit + 1
+    alike = _alike(one, two)
+    one, two = one[alike:], two[alike:]
     earlier: list[int] = []
     before, row = earlier, list(range(len(two) + 1))
     for i, mark in enumerate(one, 1):

@@ -361,6 +361,23 @@ def test_a_constant_that_is_near_was_meant_rather_than_a_pattern() -> None:
     assert told({"anyOf": [{"enum": [1, 2]}, {"minimum": 9}]}, 3)[0][0] == "minimum"
 
 
+def test_alternatives_of_presence_are_one_fault_and_all_members_are_named() -> None:
+    (error,) = errors(choice({"required": ["text"]}, {"required": ["keys", "mode"]}), {"mode": 1})
+    assert error.message == 'one of the members "text", "keys" is missing'
+    assert (error.location, error.expected, error.actual) == (
+        "a.json#/oneOf",
+        ("text", "keys", "mode"),
+        ["mode"],
+    )
+
+
+def test_a_branch_is_meant_by_a_member_whose_name_is_near() -> None:
+    send, expect = ({"required": [verb], "properties": {verb: {}}} for verb in ("send", "expect"))
+    assert told(choice(send, expect), {"expct": 1}) == [
+        ("required", "", 'the member "expect" is missing; there is "expct": did you mean "expect"?')
+    ]
+
+
 def test_of_the_branch_that_was_meant_the_deepest_error_comes_first() -> None:
     schema = choice({"type": "null"}, {"required": ["a"], "properties": {"b": {"items": {"type": "null"}}}})
     assert [pointer for _, pointer, _ in told(schema, {"b": [1]})] == ["/b/0", ""]
