@@ -73,8 +73,9 @@ class Places:
 
     def may_meet(self, location: str, formats: Collection[str]) -> bool:
         """Whether the schema there, or any that it leads to, has one of the formats, or is not here."""
+        wanted = [*formats]  # a member may be named `format`, and its schema has no hash
         return any(
-            not base or (isinstance(node, dict) and node.get("format") in [*formats])
+            not base or (isinstance(node, dict) and "format" in node and node["format"] in wanted)
             for base, node in self._reached(location)
         )
 
@@ -87,11 +88,13 @@ class Places:
                 continue
             done.add(id(node))
             yield place
-            base = self._base(outer, node)
-            inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-            pending += [(base, one) for one in inner if isinstance(one, (dict, list))]
-            if isinstance(node, dict) and isinstance(node.get("$ref"), str):
-                pending.append(self._target(base, node["$ref"]))
+            if isinstance(node, dict):
+                base = self._base(outer, node) if "$id" in node else outer
+                pending += [(base, one) for one in node.values() if isinstance(one, (dict, list))]
+                if isinstance(node.get("$ref"), str):
+                    pending.append(self._target(base, node["$ref"]))
+            elif isinstance(node, list):
+                pending += [(outer, one) for one in node if isinstance(one, (dict, list))]
 
     def members(self, location: str) -> dict[str, Any]:
         """The members that the schema there, and what it consists of, names, each with its schema."""
@@ -137,10 +140,14 @@ class Places:
         return _joined(outer, own)
 
     @cached_property
+    def _roots(self) -> dict[str, Place]:
+        return {uri: (uri, self._documents[name]) for name, uri in self._uris.items()}
+
+    @cached_property
     def _resources(self) -> dict[str, Place]:
-        """What has a URI of its own: the documents, the schemas in them that have an `$id`, and anchors."""
-        roots = {uri: (uri, self._documents[name]) for name, uri in self._uris.items()}
-        found, pending = dict(roots), list(roots.values())
+        """What else has a URI of its own: the schemas in the documents that have an `$id`, and anchors."""
+        found: dict[str, Place] = {}
+        pending = list(self._roots.values())
         while pending:
             outer, node = pending.pop()
             base = self._base(outer, node)
@@ -157,7 +164,8 @@ class Places:
             uri, pointer = (urljoin(base, document) if document else base), unquote(fragment)
             if pointer[:1] not in ("", "/"):
                 uri, pointer = f"{uri}#{pointer}", ""
-            self._targets[key] = self._within(self._resources.get(uri, _NOWHERE), pointer)
+            found = self._roots.get(uri) or self._resources.get(uri, _NOWHERE)
+            self._targets[key] = self._within(found, pointer)
         return self._targets[key]
 
     def _next(self, base: str, schema: Schema, value: JSON) -> Iterator[Step]:
