@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote, urldefrag, urljoin
+from urllib.parse import quote, unquote, urldefrag
 
 from conformance import jsontext
 from conformance.errors import BadPack
 from conformance.events import JSON
 from conformance.findings import BrokenConstraint
-from conformance.patterns import matches
+from conformance.places import Places, walk
+from conformance.rephrasing import rephrased
+from conformance.stringformats import CHECKS
 
 Schema = dict[str, Any]
 
 _FRAGMENT = "/~$!&'()*+,;=:@?"  # what RFC 3986 lets stand in a fragment
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema"
+DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
+_DRAFTS = {DRAFT_7: "Draft7", DRAFT_2020_12: "Draft202012"}  # by the names that the first engine gives them
 
 EXPLAINED = 50
 """At most this many errors of one message are explained."""
@@ -97,7 +103,7 @@ def _key(node: JSON, step: str) -> Any:
 
 def canonical_uri(document: Schema, name: str) -> str:
     """The document's `$id`, or a URN of its file name where it has none."""
-    return str(document.get("$id", f"urn:agent-conformance-kit:{name}"))
+    return str(document.get("$id", f"urn:agent-conformance-kit:{name}")).rstrip("#")
 
 
 def _of_dialect(document: Schema, dialect: str, name: str) -> Schema:
@@ -126,14 +132,16 @@ class Schemas:
     """
 
     def __init__(self, documents: Mapping[str, Schema], dialect: str) -> None:
+        self._draft = dialect.rstrip("#")
+        if self._draft not in _DRAFTS:
+            raise BadPack(f"{dialect!r} is no dialect that the kit judges by; those are {', '.join(_DRAFTS)}")
         self.dialect = dialect
         self.documents = {name: _of_dialect(document, dialect, name) for name, document in documents.items()}
         self._uris = {name: canonical_uri(document, name) for name, document in documents.items()}
         self._names = {uri: name for name, uri in self._uris.items()}
         self._located: dict[str, dict[int, str]] = {}
-        self._marked: dict[frozenset[str], dict[int, str]] = {}
+        self._conditions: dict[int, str] = {}
         self._validators: dict[str, Any] = {}
-        self._targets: dict[tuple[str, str], tuple[str, Any]] = {}
 
     def uri(self, location: str) -> str:
         """The absolute URI of a location such as `file.schema.json#/$defs/name`."""
@@ -176,43 +184,27 @@ class Schemas:
 
     def _validator(self, location: str) -> Any:
         if location not in self._validators:
-            self._validators[location] = self._compile({"$ref": self.uri(location)})
+            schema = {"$schema": self.dialect, "$ref": self.uri(location)}
+            checks = CHECKS if self._places.may_meet(location, CHECKS) else {}
+            self._validators[location] = _judge(schema, formats=checks, registry=self._registry)
         return self._validators[location]
-
-    def _compile(self, schema: Schema) -> Any:
-        import jsonschema_rs
-
-        try:
-            return jsonschema_rs.validator_for(
-                {"$schema": self.dialect, **schema},
-                registry=self._registry,
-                validate_formats=True,
-                offline=True,
-            )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise BadPack(f"a schema of this pack cannot be used: {error}") from None
 
     @cached_property
     def _registry(self) -> Any:
         import jsonschema_rs
 
         resources = [
-            (self._uris[name], {"$schema": self.dialect, **document})
+            (self._uris[name], {"$schema": self.dialect, **rephrased(document)})
             for name, document in self.documents.items()
         ]
-        return jsonschema_rs.Registry(resources)
+        with _blaming_the_schema():
+            return jsonschema_rs.Registry(resources, draft=getattr(jsonschema_rs, _DRAFTS[self._draft]))
 
     def _locations(self, name: str) -> dict[int, str]:
         """The location of each object of one document, by the object's identity."""
         if name not in self._located:
             self._located[name] = {id(node): f"{name}#{where}" for where, node in walk(self.documents[name])}
         return self._located[name]
-
-    def _marks(self, wanted: frozenset[str]) -> dict[int, str]:
-        """The wanted locations by the identity of the definitions that stand there."""
-        if wanted not in self._marked:
-            self._marked[wanted] = {id(self._resolve(location)[1]): location for location in wanted}
-        return self._marked[wanted]
 
     def holds(self, location: str) -> bool:
         """Whether there is something at the location."""
@@ -229,103 +221,46 @@ class Schemas:
     def _explainer(self) -> Any:
         from conformance import explain
 
-        return explain.Explainer(self.documents, self._uris, self.dialect, self.location_of)
+        return explain.Explainer(self.documents, self._uris, self.dialect, self.location_of, self._members_of)
+
+    def _members_of(self, schema: Any) -> Mapping[str, Any]:
+        location = self.location_of(schema)
+        return self._places.members(location) if location else {}
 
     def places(self, location: str, value: JSON, wanted: frozenset[str]) -> Iterator[tuple[str, str, JSON]]:
-        """(wanted location, pointer, value) for each part of `value` that a wanted definition governs.
+        """(wanted location, pointer, value) for each part of `value` that a wanted definition governs."""
+        return self._places.of(location, value, wanted)
 
-        Follows references, members, items and every branch that applies; a branch of `if` applies
-        when its condition says so, branches of `oneOf` and `anyOf` when they accept the value's part
-        or reach a wanted definition at all. Free-form parts of a message are never reached.
-        """
-        marks = self._marks(wanted)
-        pending = [(self._resolve(location), value, "")]
-        done: set[tuple[int, str]] = set()
-        while pending:
-            (name, schema), part, pointer = pending.pop()
-            if not isinstance(schema, dict) or (id(schema), pointer) in done:
-                continue
-            done.add((id(schema), pointer))
-            here = marks.get(id(schema))
-            if here is not None:
-                yield here, pointer, part
-            inward = [
-                (target, inner, pointer if step is None else pointer + jsontext.pointer([step]))
-                for target, inner, step in self._next(name, schema, part)
-            ]
-            pending += reversed(inward)
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.documents, self._uris, self._draft == DRAFT_7, self._holds)
 
-    def _resolve(self, location: str) -> tuple[str, Any]:
-        name, _, fragment = location.partition("#")
-        if name not in self.documents or fragment[:1] not in ("", "/"):
-            return "", True
-        node = jsontext.resolve(self.documents[name], fragment)
-        return name, True if node is jsontext.MISSING else node
-
-    def _next(
-        self, name: str, schema: Schema, value: JSON
-    ) -> Iterator[tuple[tuple[str, Any], JSON, str | None]]:
-        if "$ref" in schema:
-            yield self._target(name, schema["$ref"]), value, None
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            for branch in schema.get(keyword, ()):
-                yield (name, branch), value, None
-        if "if" in schema:
-            branch = "then" if self._holds(name, schema["if"], value) else "else"
-            yield (name, schema.get(branch, True)), value, None
-        if isinstance(value, dict):
-            yield from self._members(name, schema, value)
-        elif isinstance(value, list):
-            first = schema.get("prefixItems", ())
-            for index, item in enumerate(value):
-                within = first[index] if index < len(first) else schema.get("items", True)
-                yield (name, within), item, str(index)
-
-    def _members(
-        self, name: str, schema: Schema, value: dict[str, JSON]
-    ) -> Iterator[tuple[tuple[str, Any], JSON, str | None]]:
-        for key, member in value.items():
-            governing = [schema["properties"][key]] if key in schema.get("properties", ()) else []
-            governing += [
-                sub for pattern, sub in schema.get("patternProperties", {}).items() if matches(pattern, key)
-            ]
-            for sub in governing or [schema.get("additionalProperties", True)]:
-                yield (name, sub), member, key
-
-    def _holds(self, name: str, condition: Any, value: JSON) -> bool:
-        if isinstance(condition, bool):
-            return condition
-        return self.is_valid(self._locations(name)[id(condition)], value)
-
-    def _target(self, name: str, reference: str) -> tuple[str, Any]:
-        key = name, reference
-        if key not in self._targets:
-            document, _, fragment = reference.partition("#")
-            meant = self._names.get(urljoin(self._uris[name], document), "") if document else name
-            self._targets[key] = self._resolve(f"{meant}#{unquote(fragment)}")
-        return self._targets[key]
+    def _holds(self, condition: Any, value: JSON) -> bool:
+        if id(condition) not in self._conditions:
+            self._conditions[id(condition)] = self.location_of(condition)
+        return self.is_valid(self._conditions[id(condition)], value)
 
 
-def walk(node: JSON, where: str = "") -> Iterator[tuple[str, JSON]]:
-    """Every object of a document with its JSON Pointer, the document itself first."""
-    if isinstance(node, dict):
-        yield where, node
-        for key, value in node.items():
-            yield from walk(value, where + jsontext.pointer([key]))
-    elif isinstance(node, list):
-        for index, value in enumerate(node):
-            yield from walk(value, f"{where}/{index}")
+@contextmanager
+def _blaming_the_schema() -> Iterator[None]:
+    import jsonschema_rs
+
+    try:
+        yield
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        raise BadPack(f"a schema cannot be used: {error}") from None
+
+
+def _judge(schema: Any, **options: Any) -> Any:
+    import jsonschema_rs
+
+    with _blaming_the_schema():
+        return jsonschema_rs.validator_for(schema, validate_formats=True, offline=True, **options)
 
 
 def fits(schema: Any, value: JSON) -> bool:
     """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
-    import jsonschema_rs
-
-    try:
-        judge = jsonschema_rs.validator_for(schema, validate_formats=True, offline=True)
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
-        raise BadPack(f"a schema cannot be used: {error}") from None
-    return _accepts(judge, value)
+    return _accepts(_judge(rephrased(schema), formats=CHECKS), value)
 
 
 def load(text: str, name: str) -> Schema:

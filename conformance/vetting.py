@@ -14,7 +14,7 @@ from conformance import jsontext
 from conformance.bindings import FACTS, NAME, PROVIDED
 from conformance.events import JSON
 from conformance.packs import Pack
-from conformance.schemas import walk
+from conformance.places import walk
 
 Mistake: TypeAlias = tuple[str, str]
 

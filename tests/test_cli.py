@@ -75,7 +75,8 @@ def test_invalid(here: Path) -> None:
     result = called("validate", "x.json")
     assert result.exit_code == 1
     assert result.stdout.startswith("x.json:")
-    assert ' MUST VA-MSG-002: the member "taskId" is missing (at /payload)\n' in result.stdout
+    said = 'the member "taskId" is missing; there is "task": did you mean "taskId"? (at /payload)'
+    assert f" MUST VA-MSG-002: {said}\n" in result.stdout
     value = json.loads(called("validate", "x.json", "--format", "json").stdout)
     assert [one["path"] for one in value["inputs"]] == ["x.json"]
     assert called("validate", VALID, "x.json").exit_code == 1

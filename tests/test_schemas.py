@@ -19,7 +19,8 @@ from conformance.errors import BadPack
 from conformance.explain import FORMATS, Explainer
 from conformance.findings import BrokenConstraint
 from conformance.jsontext import U53, parse, pointer, replace_lone_surrogates
-from conformance.schemas import EXPLAINED, Schemas, SenderForm, apply_patch, fits, load, walk
+from conformance.places import walk
+from conformance.schemas import EXPLAINED, Schemas, SenderForm, apply_patch, fits, load
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
@@ -79,6 +80,16 @@ FRAGMENTS: list[dict[str, Any]] = [
     {"$ref": "#/$defs/u53"},
     {"$ref": "#/$defs/tree"},
 ]
+LEGACY_FRAGMENTS: list[dict[str, Any]] = [
+    *(one for one in FRAGMENTS if "prefixItems" not in one and "dependentRequired" not in one),
+    {"items": [{"type": "string"}, U53_SCHEMA]},
+    {"items": [{"type": "string"}], "additionalItems": {"type": "null"}},
+    {"items": [{"type": "string"}], "additionalItems": False},
+    {"dependencies": {"a": ["b"]}},
+    {"dependencies": {"a": {"required": ["b"]}}},
+    {"$ref": "#/$defs/u53", "type": "string", "enum": []},
+    {"const": "a", "if": {"minLength": 1}, "then": {"maxLength": 1}},
+]
 DEFINITIONS = {"u53": U53_SCHEMA, "tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}
 
 
@@ -94,6 +105,7 @@ def _combined(parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dic
 
 
 SCHEMAS = st.recursive(st.sampled_from(FRAGMENTS), _combined, max_leaves=4)
+LEGACY_SCHEMAS = st.recursive(st.sampled_from(LEGACY_FRAGMENTS), _combined, max_leaves=4)
 
 # Exact numbers, as the kit reads them: Decimal where a float would round.
 NUMBERS = [
@@ -116,10 +128,10 @@ VALUES = st.recursive(
 )
 
 
-def second_opinion(document: Any, value: Any) -> list[BrokenConstraint]:
+def second_opinion(document: Any, value: Any, dialect: str = DIALECT) -> list[BrokenConstraint]:
     """What jsonschema says, whether or not jsonschema-rs has refused the value."""
     bare = {keyword: part for keyword, part in document.items() if keyword != "$schema"}
-    explainer = Explainer({"a.json": bare}, {"a.json": "urn:a"}, DIALECT, lambda _: "")
+    explainer = Explainer({"a.json": bare}, {"a.json": "urn:a"}, dialect, lambda _: "", lambda _: {})
     return list(explainer.explain("urn:a#", value))
 
 
@@ -133,6 +145,16 @@ def test_the_engines_agree(schema: dict[str, Any], value: Any) -> None:
     assert valid is (second_opinion(document, replace_lone_surrogates(value)) == [])
 
 
+@settings(max_examples=1000, deadline=None)
+@given(LEGACY_SCHEMAS, VALUES)
+def test_the_engines_agree_under_draft_7(schema: dict[str, Any], value: Any) -> None:
+    document = {"$defs": DEFINITIONS, "allOf": [schema]}
+    judge = schemas(document, DRAFT_7)
+    valid = judge.is_valid("a.json", value)
+    assert valid is (judge.errors("a.json", value) == [])
+    assert valid is (second_opinion(document, replace_lone_surrogates(value), DRAFT_7) == [])
+
+
 @settings(max_examples=500, deadline=None)
 @given(st.sampled_from(FRAGMENTS), VALUES)
 def test_the_engines_blame_the_same_constraints(schema: dict[str, Any], value: Any) -> None:
@@ -140,15 +162,14 @@ def test_the_engines_blame_the_same_constraints(schema: dict[str, Any], value: A
     first = jsonschema_rs.validator_for(document, validate_formats=True).iter_errors(value)
     told = {(_keyword(error.schema_path), pointer(map(str, error.instance_path))) for error in first}
     second = {(error.keyword, error.pointer) for error in second_opinion(document, value)}
-    # Of members that are not allowed, jsonschema-rs names the object, and the kit each member.
-    named = {place for keyword, place in second if keyword == "additionalProperties"}
-    second = {one for one in second if one[1] not in named} | {("additionalProperties", "") for _ in named}
-    assert told == second
+    # Of members that are not allowed, and of names, jsonschema-rs names the object, and the kit each member.
+    of_object = {"additionalProperties"} | ({"pattern"} if "propertyNames" in schema else set())
+    assert told == {(keyword, "" if keyword in of_object else place) for keyword, place in second}
 
 
 def _keyword(path: list[Any]) -> str:
     """The last step of a schema's path; the schema `false` at `properties/b` has no keyword of its own."""
-    return "properties" if path[-2:] == ["properties", "b"] else str(path[-1])
+    return "false" if path[-2:] == ["properties", "b"] else str(path[-1])
 
 
 @pytest.mark.parametrize("token", ["1E400", "-1E400", "1E99999", "-1E99999", "1E-99999", "9" * 1000])
@@ -196,7 +217,9 @@ def test_multiples_are_exact(token: str, step: float, valid: bool) -> None:
     "text", ["", "a b", "2026-01-01", "a@b.example", "/a", "1", "[", "urn:x", "127.0.0.1"]
 )
 def test_the_engines_agree_on_formats(name: str, dialect: str, text: str) -> None:
-    explainer = Explainer({"a.json": {"format": name}}, {"a.json": "urn:a"}, dialect, lambda _: "")
+    explainer = Explainer(
+        {"a.json": {"format": name}}, {"a.json": "urn:a"}, dialect, lambda _: "", lambda _: {}
+    )
     agreed = list(explainer.explain("urn:a#", text)) == []
     assert schemas({"format": name}, dialect).is_valid("a.json", text) is agreed
 
@@ -253,6 +276,84 @@ def test_draft_7_is_judged_by_its_own_rules() -> None:
     value = {"a": 1}
     assert schemas({"dependentRequired": {"a": ["b"]}}, DRAFT_7).errors("a.json", value) == []
     assert schemas({"dependencies": {"a": ["b"]}}, DRAFT_7).errors("a.json", value) != []
+
+
+def test_a_dialect_that_is_not_one_of_two_is_the_packs_fault() -> None:
+    with pytest.raises(
+        BadPack, match=r"no dialect that the kit judges by; those are http://json-schema.org/draft-07"
+    ):
+        Schemas({}, "https://json-schema.org/draft/2019-09/schema")
+
+
+@pytest.mark.parametrize("dialect", [DIALECT, DRAFT_7])
+def test_a_dialect_may_be_referred_to(dialect: str) -> None:
+    judge = schemas({"properties": {"schema": {"$ref": dialect}}}, dialect)
+    assert judge.is_valid("a.json", {"schema": {"type": "null", "pattern": r"\0"}})
+    (error,) = judge.errors("a.json", {"schema": {"pattern": "(?i)a"}})
+    assert error.message == 'the string "(?i)a" is not a valid regex'
+
+
+# A document that gives each definition a fragment for an `$id`, as one published with draft-07 does.
+FRAGMENT_IDS = {
+    "$id": "https://x.example/communication.json",
+    "$schema": DRAFT_7,
+    "oneOf": [{"$ref": "#/definitions/Message"}, {"$ref": "#/definitions/Payload"}],
+    "definitions": {
+        "Message": {
+            "$id": "#/definitions/Message",
+            "type": "object",
+            "required": ["id", "payload"],
+            "properties": {
+                "id": {"type": "string", "format": "uuid"},
+                "payload": {"$ref": "#/definitions/Payload"},
+                "sent": {"type": "string", "format": "date-time"},
+            },
+        },
+        "Payload": {
+            "$id": "#/definitions/Payload",
+            "type": "object",
+            "oneOf": [{"$ref": "#/definitions/Task"}, {"type": "object", "additionalProperties": True}],
+        },
+        "Task": {"$id": "#/definitions/Task", "type": "object", "required": ["taskId"]},
+    },
+}
+MESSAGE = {"id": "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "payload": {}}
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        # By hand: as published, a payload that is a Task fits both alternatives, and any object is a payload.
+        ("", MESSAGE, [("oneOf", "", "the object")]),
+        ("", {"taskId": 1}, [("oneOf", "", "the object")]),
+        ("", {}, []),
+        ("", 1, [("oneOf", "", "the number 1 is not of type object")]),
+        ("#/definitions/Message", MESSAGE, []),
+        (
+            "#/definitions/Message",
+            {**MESSAGE, "payload": {"taskId": 1}},
+            [("oneOf", "/payload", "the object")],
+        ),
+        (
+            "#/definitions/Message",
+            {**MESSAGE, "id": "x"},
+            [("format", "/id", 'the string "x" is not a valid uuid')],
+        ),
+        ("#/definitions/Message", {**MESSAGE, "sent": "today"}, [("format", "/sent", "the string")]),
+        ("#/definitions/Task", {}, [("required", "", 'the member "taskId" is missing')]),
+    ],
+    ids=str,
+)
+def test_ids_that_are_fragments_give_the_published_verdict(place: str, value: Any, said: list[Any]) -> None:
+    judge = Schemas({"a.json": FRAGMENT_IDS}, DRAFT_7)
+    found = judge.errors("a.json" + place, value)
+    assert judge.is_valid("a.json" + place, value) is (said == [])
+    validator = jsonschema.Draft7Validator({**FRAGMENT_IDS, "$id": "https://x.example/b.json"})
+    definition = {"$ref": "#/definitions/" + place.rpartition("/")[2]} if place else FRAGMENT_IDS
+    assert validator.evolve(schema=definition).is_valid(value) is (said == []) or "format" in str(said)
+    assert [(error.keyword, error.pointer) for error in found] == [(keyword, at) for keyword, at, _ in said]
+    assert all(error.message.startswith(start) for error, (*_, start) in zip(found, said, strict=True))
+    assert all(error.location.startswith("a.json#/") for error in found)
 
 
 # --- Hazards ---------------------------------------------------------------------------------------
@@ -441,6 +542,98 @@ def test_a_condition_may_be_a_boolean(condition: bool, reached: list[str]) -> No
         document[branch] = {"properties": {branch: {"$ref": "#/$defs/n"}}}
     found = schemas(document).places("a.json", {"then": 1, "else": 1}, frozenset({"a.json#/$defs/n"}))
     assert [pointer for _, pointer, _ in found] == reached
+
+
+LEGACY = {
+    "$id": "https://x.example/a.json#",
+    "definitions": {
+        "n": {"type": "integer"},
+        "named": {"$id": "#named", "items": {"$ref": "#/definitions/n"}},
+        "self": {"$id": "#/definitions/self", "properties": {"n": {"$ref": "#/definitions/n"}}},
+        "moved": {
+            "$id": "https://y.example/m.json",
+            "definitions": {"n": {"type": "integer"}},
+            "properties": {
+                "far": {"$ref": "#/definitions/n"},
+                "near": {"$ref": "https://x.example/a.json#/definitions/n"},
+            },
+        },
+        "condition": {
+            "$id": "folder/c.json",
+            "if": {"properties": {"when": {"$ref": "c.json#/definitions/one"}}},
+            "then": {"properties": {"n": {"$ref": "/a.json#/definitions/n"}}},
+            "definitions": {"one": {"const": 1}},
+        },
+    },
+    "properties": {
+        "tuple": {
+            "items": [{"type": "string"}, {"$ref": "#/definitions/n"}],
+            "additionalItems": {"$ref": "#/definitions/n"},
+        },
+        "list": {
+            "items": {"$ref": "#/definitions/n"},
+            "additionalItems": {"items": {"$ref": "#/definitions/n"}},
+        },
+        "new": {"prefixItems": [{"$ref": "#/definitions/n"}]},
+        "beside": {"$ref": "#/definitions/self", "properties": {"m": {"$ref": "#/definitions/n"}}},
+        "lost": {"$id": "https://z.example/", "$ref": "#/definitions/n"},
+        "anchor": {"$ref": "#named"},
+        "moved": {"$ref": "https://y.example/m.json"},
+        "condition": {"$ref": "folder/c.json"},
+        "conditions": {"items": {"$ref": "folder/c.json"}},
+    },
+    "dependencies": {"a": {"properties": {"b": {"$ref": "#/definitions/n"}}}, "c": ["a"]},
+}  # fmt: skip
+LEGACY_WANTED = frozenset({"a.json#/definitions/n", "a.json#/definitions/moved/definitions/n"})
+
+
+@pytest.mark.parametrize(
+    ("value", "places"),
+    [
+        ({"tuple": ["s", 1, 2]}, ["n /tuple/1", "n /tuple/2"]),
+        ({"list": [1, [2]]}, ["n /list/0", "n /list/1"]),
+        ({"new": [1]}, []),
+        ({"beside": {"n": 1, "m": 2}}, ["n /beside/n"]),
+        ({"lost": 1}, ["n /lost"]),
+        ({"anchor": [1]}, ["n /anchor/0"]),
+        ({"moved": {"far": 1, "near": 2}}, ["moved /moved/far", "n /moved/near"]),
+        ({"condition": {"n": 1, "when": 1}}, ["n /condition/n"]),
+        ({"condition": {"n": 1, "when": 2}}, []),
+        ({"conditions": [{"n": 1, "when": 1}, {"n": 2, "when": 2}]}, ["n /conditions/0/n"]),
+        ({"a": 1, "b": 2}, ["n /b"]),
+        ({"b": 2, "c": 1}, []),
+    ],
+    ids=str,
+)
+def test_the_places_under_draft_7(value: Any, places: list[str]) -> None:
+    """An `$id` that is a fragment is an anchor, others move the base, and beside `$ref` nothing counts."""
+    judge = Schemas({"a.json": LEGACY}, DRAFT_7)
+    found = judge.places("a.json", value, LEGACY_WANTED)
+    assert [f"{location.split('/')[2]} {pointer}" for location, pointer, _ in found] == places
+    judge.is_valid("a.json", value)  # the engine finds its way through these references as well
+
+
+def test_places_within_a_definition_that_has_an_id_of_its_own() -> None:
+    judge = Schemas({"a.json": LEGACY}, DRAFT_7)
+    found = judge.places("a.json#/definitions/moved", {"far": 1, "near": 2}, LEGACY_WANTED)
+    assert [pointer for _, pointer, _ in found] == ["/far", "/near"]
+    (error,) = judge.errors("a.json#/definitions/moved", {"far": "x"})
+    assert error.location == "a.json#/definitions/moved/definitions/n/type"
+
+
+def test_places_by_anchors_and_dependents_under_2020_12() -> None:
+    document = {
+        "$defs": {"n": {"$anchor": "n"}, "m": {"$dynamicAnchor": "m"}},
+        "properties": {
+            "a": {"$ref": "#n"},
+            "b": {"$ref": "#m"},
+            "c": {"$ref": "#n", "items": {"$ref": "#n"}},
+        },
+        "dependentSchemas": {"a": {"properties": {"d": {"$ref": "#n"}}}},
+    }
+    wanted = frozenset({"a.json#/$defs/n", "a.json#/$defs/m"})
+    found = schemas(document).places("a.json", {"a": 1, "b": 2, "c": [3], "d": 4}, wanted)
+    assert sorted(pointer for _, pointer, _ in found) == ["/a", "/b", "/c", "/c/0", "/d"]
 
 
 def test_a_place_is_told_once_however_many_ways_lead_there() -> None:

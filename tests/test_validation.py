@@ -115,7 +115,7 @@ def test_json() -> None:
         "line": 2,
         "column": 1 + BROKEN.index(b'{"task"'),
         "pointer": "/payload",
-        "message": 'the member "taskId" is missing',
+        "message": 'the member "taskId" is missing; there is "task": did you mean "taskId"?',
         "expected": ["taskId"],
         "actual": ["task"],
     }
