@@ -83,7 +83,7 @@ TASK = {"id": "T-1", "objective": "o", "acceptanceCriteria": ["x"]}
         (AWP, "initialize", {}),
         (AWP, "ping", {}),
         (VA, "dispatch", {"payload": {"task": TASK}}),
-        (VA, "cancel", {"payload": {"taskId": "T-1"}}),
+        (VA, "cancel", {"payload": {"taskId": "T-1", "reason": "no longer needed"}}),
     ],
 )
 def test_what_the_templates_make_is_valid(pack: packs.Pack, kind: str, overlay: dict[str, object]) -> None:
