@@ -158,7 +158,21 @@ class Schemas:
         with suppress(RecursionError):  # what was found before it counts
             for error in islice(self._explainer.explain(self.uri(location), whole), EXPLAINED):
                 explained.append(error)
+        explained = [error for error in explained if not self._is_vacuous(error, explained)]
         return explained or [self._unexplained(location, whole)]
+
+    def _is_vacuous(self, error: BrokenConstraint, others: list[BrokenConstraint]) -> bool:
+        """Whether a branch `then` applies only because the members that its `if` asks about are missing,
+        which is an error of its own."""
+        conditional, branch, _ = error.location.rpartition("/then/")
+        asked = self._resolve(f"{conditional}/if")[1] if branch else True
+        names = set(asked.get("properties", ())) if isinstance(asked, dict) else set()
+        missing = {
+            other.expected[0]
+            for other in others
+            if other.keyword == "required" and error.pointer.startswith(other.pointer) and other is not error
+        }
+        return bool(names) and names <= missing
 
     def _unexplained(self, location: str, value: JSON) -> BrokenConstraint:
         # The value nests too deeply for the second engine, or the two differ. The first one decided,

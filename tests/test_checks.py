@@ -85,7 +85,8 @@ TRANSITION = {"kind": "transition", "lifecycle": "job"}
         ([END, END], "-"),
         ([ASK, to(5)], ""),
         ([("left", {"type": "go", "state": "open"})], ""),
-        ([ASK, BEGIN, to("done"), to("held"), to("held")], "++--"),
+        ([ASK, BEGIN, to("done"), to("held"), to("held")], "++-"),
+        ([ASK, to("held"), to("done"), BEGIN, END, to("held")], "-++-"),
     ],
     ids=str,
 )

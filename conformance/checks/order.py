@@ -8,10 +8,9 @@ from typing import Any
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
-from conformance.correlation import Message, Sessions
+from conformance.correlation import Message, Sessions, id_key
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
-from conformance.wording import shown
 
 
 def _whole(value: Any) -> int | None:
@@ -145,7 +144,7 @@ class Monotonic:
         self._requirement = requirement
         self._series = spec["series"]
         self._sessions = Sessions(pack.meta.get("sessions", []))
-        self._last: dict[tuple[str, int, str], tuple[int, int]] = {}
+        self._last: dict[tuple[str, int, tuple[str, Any]], tuple[int, int]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value."""
@@ -162,7 +161,7 @@ class Monotonic:
         order = _whole(message.at(row["order"])) if "order" in row else None
         if value is None:
             return
-        per = shown(message.at(row["per"])) if "per" in row else ""
+        per = id_key(message.at(row["per"])) if "per" in row else ("", "")  # 1 and 1.0 are one series
         key = (self._sessions.of(message), index, per)
         last, last_order = self._last.get(key, (value, -1))
         if order is not None and order <= last_order:
@@ -177,4 +176,36 @@ class Monotonic:
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each value is judged when it is seen."""
+        return ()
+
+
+@register("ordered")
+class Ordered:
+    """Within one message of `on`, the numbers at the pointers `at` do not fall, in that order.
+
+    One that is missing or no counter is passed over; shown by a message that has two or more.
+    """
+
+    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
+        self._requirement = requirement
+        self._spec = spec
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per message that has two such numbers."""
+        message = seen.message
+        if message is None or not message.is_a(self._spec["on"]):
+            return
+        found = [(at, _whole(message.at(at))) for at in self._spec["at"]]
+        numbers = [(at, number) for at, number in found if number is not None]
+        pairs = list(zip(numbers, numbers[1:], strict=False))
+        for (before, low), (at, high) in pairs:
+            if high < low:
+                said = f"the value is {high}, and {before} is {low}, which comes first"
+                yield failed(self._requirement, message, said, at, expected=(low,), actual=high)
+                return
+        if pairs:
+            yield passed(self._requirement, message)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each message is judged when it is seen."""
         return ()
