@@ -8,7 +8,7 @@ error of the pack. Engines are imported when first needed, so a valid message pa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from functools import cached_property
@@ -340,6 +340,30 @@ def fits(schema: Any, value: JSON) -> bool:
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise BadPack(f"a schema cannot be used: {error}") from None
     return _accepts(judge, value)
+
+
+def embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON], bool] | None:
+    """What judges by a schema that stands at a pointer of another document, where that is a schema.
+
+    Its own references lead into that document, and absolute ones to the documents of `schemas`.
+    """
+    import jsonschema_rs
+
+    home = "urn:agent-conformance-kit:embedded"
+    held = [
+        (schemas.uri(name).rstrip("#"), {"$schema": schemas.dialect, **schemas.documents[name]})
+        for name in schemas.documents
+    ]
+    try:
+        judge = jsonschema_rs.validator_for(
+            {"$schema": schemas.dialect, "$ref": f"{home}#{quote(pointer, safe=_FRAGMENT)}"},
+            registry=jsonschema_rs.Registry([*held, (home, {"$schema": schemas.dialect, **document})]),
+            validate_formats=True,
+            offline=True,
+        )
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return None
+    return lambda value: _accepts(judge, value)
 
 
 def load(text: str, name: str) -> Schema:

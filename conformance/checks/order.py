@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from conformance import jsontext
@@ -197,7 +198,7 @@ class Ordered:
             return
         found = [(at, _whole(message.at(at))) for at in self._spec["at"]]
         numbers = [(at, number) for at, number in found if number is not None]
-        pairs = list(zip(numbers, numbers[1:], strict=False))
+        pairs = [*pairwise(numbers)]
         for (before, low), (at, high) in pairs:
             if high < low:
                 said = f"the value is {high}, and {before} is {low}, which comes first"
