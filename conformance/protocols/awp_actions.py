@@ -7,20 +7,18 @@ from typing import Any
 
 from conformance.correlation import Message
 from conformance.protocols.awp_record import (
-    HOLDS,
     MS,
     TERMINAL,
     WAITING,
     Action,
     Memory,
     Session,
-    Told,
     names,
-    rule,
     table,
     tables,
     whole,
 )
+from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_sessions import refused
 from conformance.schemas import embedded
 

@@ -7,18 +7,16 @@ from typing import Any
 
 from conformance.correlation import Message
 from conformance.protocols.awp_record import (
-    HOLDS,
     TERMINAL,
     Memory,
     Session,
-    Told,
     names,
     number,
-    rule,
     table,
     tables,
     whole,
 )
+from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_sessions import refused
 
 FORBIDDEN = 4001

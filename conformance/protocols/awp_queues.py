@@ -10,18 +10,16 @@ from conformance.correlation import Message
 from conformance.findings import Level
 from conformance.protocols.awp_actions import policies
 from conformance.protocols.awp_record import (
-    HOLDS,
     MS,
     TERMINAL,
     WAITING,
     Action,
     Memory,
     Session,
-    Told,
-    rule,
     table,
     whole,
 )
+from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_sessions import refused
 
 

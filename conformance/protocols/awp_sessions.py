@@ -8,18 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from conformance.correlation import Message
 from conformance.patterns import matches
-from conformance.protocols.awp_record import (
-    HOLDS,
-    TERMINAL,
-    Memory,
-    Session,
-    Told,
-    names,
-    rule,
-    table,
-    tables,
-    whole,
-)
+from conformance.protocols.awp_record import TERMINAL, Memory, Session, names, table, tables, whole
+from conformance.protocols.awp_rules import HOLDS, Told, rule
 
 OURS = range(1000, 5000)
 """The codes of the protocol's own errors."""
@@ -316,7 +306,8 @@ def beats(memory: Memory, message: Message) -> Iterable[Told]:
     if beat is None or (message.name == "ping" and message.party != memory.options["party"]):
         return
     if now - beat.last > beat.every * memory.options["intervals"] + 0.5:
-        said = f"no ping of the {memory.options['party']} for {now - beat.last:.1f} s; the interval is {beat.every} s"
+        silent = f"{memory.options['party']} sent no ping for {now - beat.last:.1f} s"
+        said = f"the {silent}; the interval is {beat.every} s"
         yield Told(said, about=message if message.party == memory.options["party"] else beat.about)
     elif message.name == "ping":
         yield HOLDS

@@ -1,0 +1,110 @@
+"""Agent World Protocol: rules over what a record tells.
+
+A rule is a function of what was known before a message, and the message. It says nothing where the
+record does not show enough. `rule` makes it a check that a requirement's row can name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from conformance.checks import Check, CheckFactory, Observation, failed, passed
+from conformance.correlation import Message
+from conformance.events import Closed, Opened
+from conformance.findings import Finding, Level, Requirement
+from conformance.packs import Pack
+from conformance.protocols.awp_record import Memory
+
+
+class Told(NamedTuple):
+    """What a rule says of a message, or of the earlier one that it is `about`; nothing said is praise."""
+
+    said: str = ""
+    pointer: str = ""
+    expected: tuple[Any, ...] = ()
+    actual: Any = None
+    level: Level | None = None
+    about: Message | None = None
+
+
+HOLDS = Told()
+
+Rule = Callable[[Memory, Message], Iterable[Told]]
+Ending = Callable[[Memory], Iterable[Told]]
+
+
+class _Ruled:
+    """The check that one rule makes for one requirement."""
+
+    def __init__(
+        self,
+        requirement: Requirement,
+        memory: Memory,
+        kinds: frozenset[str],
+        judge: Rule,
+        ending: Ending | None,
+    ) -> None:
+        self._requirement = requirement
+        self._memory = memory
+        self._kinds = kinds
+        self._judge = judge
+        self._ending = ending
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """What the rule says of the message, before anything is learnt from it."""
+        message = seen.message
+        if isinstance(seen.event, (Opened, Closed)):
+            self._memory.connected(seen.event)
+        if message is None or message.kind is None:
+            if seen.lost is None or message is not None:
+                self._memory.lose(seen)
+            return
+        if message.known_party and message.party not in message.kind.senders:
+            return
+        if not self._kinds.isdisjoint((message.name, message.kind.name)):
+            yield from (self._finding(message, told) for told in self._judge(self._memory, message))
+        self._memory.follow(message)
+
+    def _finding(self, message: Message, told: Told) -> Finding:
+        about = told.about or message
+        if not told.said:
+            return passed(self._requirement, about)
+        finding = failed(
+            self._requirement,
+            about,
+            told.said,
+            told.pointer,
+            expected=told.expected,
+            actual=told.actual,
+            level=told.level,
+        )
+        return finding if about is message else _placed(finding, about)
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """What only the end of a complete record settles."""
+        for told in self._ending(self._memory) if self._ending and complete else ():
+            if told.about is not None:
+                yield (
+                    self._finding(told.about, told)
+                    if not told.said
+                    else _placed(self._finding(told.about, told), told.about)
+                )
+
+
+def _placed(finding: Finding, about: Message) -> Finding:
+    return finding._replace(line=about.event.line, column=about.event.column)
+
+
+def rule(*kinds: str, ending: Ending | None = None) -> Callable[[Rule], CheckFactory]:
+    """Make a function a check of messages of these kinds; `ending` judges when the record is over."""
+
+    def make(judge: Rule) -> CheckFactory:
+        def factory(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
+            memory = Memory(pack, spec.get("options", {}))
+            return _Ruled(requirement, memory, frozenset(kinds), judge, ending)
+
+        factory.__doc__ = judge.__doc__
+        return factory
+
+    return make
