@@ -229,7 +229,8 @@ def synchronized(memory: Memory, message: Message) -> Iterable[Told]:
         return
     if _exchanges(memory, session):
         yield HOLDS
-    else:
+    elif ("told", session.key) not in memory.notes:
+        memory.notes["told", session.key] = True
         yield Told("a time on the session clock, and no ping was answered before it", at)
 
 
