@@ -114,7 +114,8 @@ def deadline(memory: Memory, message: Message) -> Iterable[Told]:
     due, state = _due(session, action), message.at("/params/state")
     exceeded = message.at("/params/reason") == "deadline_exceeded"
     if due is None:
-        if exceeded and memory.options["by"] == "deadline_ms" and action.received is not None:
+        known = action.received is not None and bool(session.type_of(action.params))
+        if exceeded and memory.options["by"] == "deadline_ms" and known:
             yield Told("a deadline is exceeded, and the action has none", "/params/reason")
     elif due[1] == memory.options["by"]:
         yield from _in_time(due[0], now, state, exceeded, action.state)

@@ -314,8 +314,9 @@ def basis(memory: Memory, message: Message) -> Iterable[Told]:
         return
     if message.name == "obs.frame":
         times = told.setdefault(session.key, {})
-        times[whole(message.at("/params/ts_mono_ns"))] = True
-        if len(times) > REMEMBERED:
+        time = whole(message.at("/params/ts_mono_ns"))
+        times[time] = True
+        if time is None or len(times) > REMEMBERED:
             del times[next(iter(times))]
             told["forgotten", session.key] = True
         return
@@ -368,7 +369,10 @@ def applied(memory: Memory, message: Message) -> Iterable[Told]:
     action, said = memory.action(message), whole(message.at("/params/stream/frames_applied"))
     if action is None or action.asked is None or said is None:
         return
-    sent = memory.notes.get((session.key, session.type_of(action.params).get("command_channel")), 0)
+    channel = session.type_of(action.params).get("command_channel")
+    sent = memory.notes.get((session.key, channel), 0)
+    if channel is None:
+        return
     if said <= sent:
         yield HOLDS
     else:

@@ -89,6 +89,7 @@ class Session:
     closing: Message | None = None
     closed: bool = False
     resumed: int = 0
+    number: int = 0
 
     @property
     def mode(self) -> str:
@@ -120,6 +121,16 @@ class Session:
     def has_capability(self, name: str) -> bool | None:
         """Whether the world has an optional feature; None where no manifest is on record."""
         return table(self.manifest.get("capabilities")).get(name) is True if self.manifest else None
+
+
+NUMBERED = ("action.status", "world.event", "session.state", "action.submit.result", "action.cancel.result")
+"""What has a status_seq of its own, or reports one."""
+
+
+def numbered(message: Message) -> int | None:
+    """The status_seq of a message of `NUMBERED`, or None where it has none."""
+    part = "/result" if message.name.endswith(".result") else "/params"
+    return whole(message.at(f"{part}/status_seq"))
 
 
 TERMINAL = ("rejected", "completed", "failed", "preempted", "cancelled")
@@ -176,6 +187,28 @@ class Memory:
             for action in session.actions.values():
                 if seen.loses(action.id):
                     action.state = None
+
+    def doubt(self, message: Message) -> None:
+        """Nobody knows where the action stands that the message is about."""
+        self.complete = False
+        self.notes.clear()
+        action = self.action(message)
+        if action is not None:
+            action.state = None
+
+    def count(self, message: Message) -> None:
+        """Where a number is missing, so is what was told under it, and nobody knows what that was."""
+        session = self.session(message)
+        if session is None or message.name not in NUMBERED:
+            return
+        given = numbered(message)
+        first = session.number == 0 and not session.whole
+        if given is None or (given > session.number + 1 and not first):
+            self.complete = False
+            self.notes.clear()
+            for action in session.actions.values():
+                action.state = None
+        session.number = max(session.number, given or 0)
 
     def connected(self, event: Opened | Closed) -> None:
         """A connection begins or ends."""

@@ -6,22 +6,15 @@ from collections.abc import Iterable
 
 from conformance.checks import same
 from conformance.correlation import Message
-from conformance.protocols.awp_record import Memory, table, whole
+from conformance.protocols.awp_record import NUMBERED, Memory, numbered, table, whole
 from conformance.protocols.awp_rules import HOLDS, Told, rule
-
-NUMBERED = ("action.status", "world.event", "session.state", "action.submit.result", "action.cancel.result")
-
-
-def _number(message: Message) -> int | None:
-    part = "/result" if message.name.endswith(".result") else "/params"
-    return whole(message.at(f"{part}/status_seq"))
 
 
 @rule("session.resume.result", *NUMBERED)
 def retained(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CTL-010: a world that resumes a session knows of every number that it gave before."""
     if message.name != "session.resume.result":
-        session, number = memory.session(message), _number(message)
+        session, number = memory.session(message), numbered(message)
         if session is not None and number is not None:
             memory.notes[session.key] = max(number, memory.notes.get(session.key, 0))
         return
@@ -53,7 +46,7 @@ def replayed(memory: Memory, message: Message) -> Iterable[Told]:
     last = notes.get(session.key) if session is not None else None
     if session is None or last is None:
         return
-    number = _number(message)
+    number = numbered(message)
     if message.name == "session.close.result":
         yield Told(f"the session is closed, and the replay up to {last} never came to its end")
         del notes[session.key]

@@ -62,6 +62,11 @@ class _Ruled:
             return
         if message.known_party and message.party not in message.kind.senders:
             return
+        self._memory.count(message)
+        if _is_spoilt(seen):  # what cannot be is another requirement's finding, and nothing follows from it
+            self._memory.follow(message)
+            self._memory.doubt(message)
+            return
         if not self._kinds.isdisjoint((message.name, message.kind.name)):
             yield from (self._finding(message, told) for told in self._judge(self._memory, message))
         self._memory.follow(message)
@@ -90,6 +95,11 @@ class _Ruled:
                     if not told.said
                     else _placed(self._finding(told.about, told), told.about)
                 )
+
+
+def _is_spoilt(seen: Observation) -> bool:
+    """Whether the message says of an action what its lifecycle does not allow, or does not know."""
+    return any(one.move.illegal and not one.report for one in seen.moved)
 
 
 def _placed(finding: Finding, about: Message) -> Finding:

@@ -8,7 +8,17 @@ from urllib.parse import parse_qsl, urlsplit
 
 from conformance.correlation import Message
 from conformance.patterns import matches
-from conformance.protocols.awp_record import TERMINAL, Memory, Session, names, table, tables, whole
+from conformance.protocols.awp_record import (
+    NUMBERED,
+    TERMINAL,
+    Memory,
+    Session,
+    names,
+    numbered,
+    table,
+    tables,
+    whole,
+)
 from conformance.protocols.awp_rules import HOLDS, Told, rule
 
 OURS = range(1000, 5000)
@@ -86,31 +96,38 @@ class _Standing:
     resumed: int = 0
 
 
-@rule("session.state")
+@rule(*NUMBERED)
 def states(memory: Memory, message: Message) -> Iterable[Told]:
     """Session states follow each other as the table `moves` says; this judges what follows `from`.
 
     With `resumed` it judges alone what is first said after a resumption, else all that is not.
     """
     session = memory.session(message)
-    number, state = whole(message.at("/params/status_seq")), message.at("/params/state")
-    if session is None or number is None or not isinstance(state, str):
+    if session is None:
         return
     begun = _Standing("negotiating" if session.whole and memory.complete else "")
-    stood = memory.notes.setdefault(session.key, begun)
-    if number <= stood.number:
+    stood: _Standing = memory.notes.setdefault(session.key, begun)
+    number = numbered(message)
+    if number is None or number <= stood.number:
         return  # it is said again
+    stood.number = number
+    if message.name == "session.state" and isinstance(message.at("/params/state"), str):
+        yield from _state(memory, session, stood, message.at("/params/state"))
+
+
+def _state(memory: Memory, session: Session, stood: _Standing, state: str) -> Iterable[Told]:
     before, resumed = stood.state, session.resumed > stood.resumed
-    # A resumption is over when the session is active again.
-    moved = _Standing(state, number, session.resumed if state == "active" else stood.resumed)
-    memory.notes[session.key] = moved
-    if before in memory.options["from"] and memory.options.get("resumed", resumed) == resumed:
-        allowed = memory.options["moves"].get(before, [])
-        if state in allowed:
-            yield HOLDS
-        else:
-            said = f"the session goes from {before} to {state}; allowed: {', '.join(allowed) or 'nothing'}"
-            yield Told(said, "/params/state", tuple(allowed), state)
+    stood.state = state
+    if state == "active":
+        stood.resumed = session.resumed  # so the resumption is over
+    if before not in memory.options["from"] or memory.options.get("resumed", resumed) != resumed:
+        return
+    allowed = memory.options["moves"].get(before, [])
+    if state in allowed:
+        yield HOLDS
+    else:
+        said = f"the session goes from {before} to {state}; allowed: {', '.join(allowed) or 'nothing'}"
+        yield Told(said, "/params/state", tuple(allowed), state)
 
 
 @rule("session.open.result", "session.open.error")
