@@ -26,9 +26,7 @@ VA = packs.find("va-agent-protocol@0.1.0")
 # two sessions have the same numbers.
 LEFT_OUT = ("resumed-before-admission", "shared-embodiment-bound-twice")
 TRACES = sorted(
-    path
-    for path in (AWP.fixtures / "transcripts" / "valid").glob("*.jsonl")
-    if path.stem not in LEFT_OUT
+    path for path in (AWP.fixtures / "transcripts" / "valid").glob("*.jsonl") if path.stem not in LEFT_OUT
 )
 
 

@@ -192,17 +192,27 @@ def once(memory: Memory, message: Message) -> Iterable[Told]:
             yield Told(said, f"{at}/ts_mono_ns", (known,), time)
 
 
-@rule("action.cancel.result", "action.status.result", "action.cancel.error", "action.status.error")
+@rule(
+    "action.submit",
+    "action.cancel.result",
+    "action.status.result",
+    "action.cancel.error",
+    "action.status.error",
+)
 def unknown(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-LIF-010: who names an action that was never submitted gets 3008."""
+    """AWP-LIF-010: who names an action that was never submitted gets 3008.
+
+    One that was submitted and refused is AWP-ACT-010's.
+    """
     session, request = memory.session(message), message.request
+    if message.name == "action.submit":
+        memory.notes[str(message.at("/params/action_id"))] = True
     if session is None or request is None or not session.whole or not memory.complete:
         return
     name = str(request.at("/params/action_id"))
-    if name not in session.actions and (
-        message.name.endswith(".result") or message.at("/error/code") == 3008
-    ):
-        yield from refused(message, 3008, f"no action {name} was admitted")
+    answered = message.name.endswith(".result") or message.at("/error/code") == 3008
+    if name not in memory.notes and name not in session.actions and answered:
+        yield from refused(message, 3008, f"no action {name} was submitted")
 
 
 @rule("action.status")

@@ -116,18 +116,24 @@ class _Step:
     step: int | None = None
 
 
-@rule("obs.frame", "action.status", "world.event", "world.reset.result", "world.restore.result")
+@rule("world.tick", "obs.frame", "action.status", "world.event", "world.reset.result", "world.restore.result")
 def steps(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-TIM-013: in lockstep, the session clock moves with advances alone, by the same amount each."""
+    """AWP-TIM-013: in lockstep, the session clock moves with advances alone, by the same amount each.
+
+    Judged from the first advance on: which tick a session begins with is AWP-TIM-009's.
+    """
     session = memory.session(message)
     if session is None or session.mode != "lockstep":
+        return
+    if message.name == "world.tick":
+        memory.notes["advanced", session.key] = True
         return
     if message.name.endswith(".result") or message.at("/params/event") == "world_resetting":
         memory.notes.pop(session.key, None)  # a reset may move the tick, even back
         return
     tick, time = whole(message.at("/params/tick")), whole(message.at("/params/ts_mono_ns"))
     last: _Step | None = memory.notes.get(session.key)
-    if tick is None or time is None:
+    if tick is None or time is None or ("advanced", session.key) not in memory.notes:
         return
     if last is None:
         memory.notes[session.key] = _Step(tick, time)
