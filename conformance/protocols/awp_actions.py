@@ -14,6 +14,7 @@ from conformance.protocols.awp_record import (
     Memory,
     Session,
     names,
+    numbered,
     table,
     tables,
     whole,
@@ -148,15 +149,15 @@ def held(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name == "action.status.request":
         asked = session.actions.get(str(message.at("/params/action_id")))
         memory.notes["asked", message.seq] = asked.number if asked else None
-    elif message.name.startswith("action.status.") and message.request is not None:
+    elif message.request is not None and message.name.startswith("action.status."):
         action = session.actions.get(str(message.request.at("/params/action_id")))
         since = memory.notes.pop(("asked", message.request.seq), None)
         if action is not None and since is not None and action.state is not None:
             yield from _pulled(told, action, message, since)
-    elif not message.name.startswith("action.status."):
-        at = "/params" if message.name == "action.status" else "/result"
-        number = whole(message.at(f"{at}/status_seq"))
+    else:
+        number = numbered(message)
         if number is not None:
+            at = "/params" if message.name == "action.status" else "/result"
             told.setdefault(number, message.at(f"{at}/state"))
 
 

@@ -118,10 +118,6 @@ class Session:
         declared = tables(self.manifest.get("action_schemas"))
         return next((row for row in declared if row.get("type") == action.get("type")), {})
 
-    def has_capability(self, name: str) -> bool | None:
-        """Whether the world has an optional feature; None where no manifest is on record."""
-        return table(self.manifest.get("capabilities")).get(name) is True if self.manifest else None
-
 
 NUMBERED = ("action.status", "world.event", "session.state", "action.submit.result", "action.cancel.result")
 """What has a status_seq of its own, or reports one."""

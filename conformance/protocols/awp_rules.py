@@ -31,7 +31,7 @@ class Told(NamedTuple):
 HOLDS = Told()
 
 Rule = Callable[[Memory, Message], Iterable[Told]]
-Ending = Callable[[Memory], Iterable[Told]]
+Ending = Callable[[Memory], Iterable[Message]]
 
 
 class _Ruled:
@@ -87,14 +87,9 @@ class _Ruled:
         return finding if about is message else _placed(finding, about)
 
     def end(self, complete: bool) -> Iterable[Finding]:
-        """What only the end of a complete record settles."""
-        for told in self._ending(self._memory) if self._ending and complete else ():
-            if told.about is not None:
-                yield (
-                    self._finding(told.about, told)
-                    if not told.said
-                    else _placed(self._finding(told.about, told), told.about)
-                )
+        """Praise for what nothing was said against, if the record is complete."""
+        if self._ending and complete:
+            yield from (passed(self._requirement, message) for message in self._ending(self._memory))
 
 
 def _is_spoilt(seen: Observation) -> bool:
@@ -107,7 +102,8 @@ def _placed(finding: Finding, about: Message) -> Finding:
 
 
 def rule(*kinds: str, ending: Ending | None = None) -> Callable[[Rule], CheckFactory]:
-    """Make a function a check of messages of these kinds; `ending` judges when the record is over."""
+    """Make a function a check of messages of these kinds; `ending` gives those that stood
+    when the record was over."""
 
     def make(judge: Rule) -> CheckFactory:
         def factory(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:

@@ -216,8 +216,8 @@ def closing(memory: Memory, message: Message) -> Iterable[Told]:
         yield HOLDS
 
 
-def _stayed_closed(memory: Memory) -> Iterable[Told]:
-    return (Told(about=message) for message in memory.notes.values())
+def _stayed_closed(memory: Memory) -> Iterable[Message]:
+    return list(memory.notes.values())
 
 
 NOTIFIED = ("obs.frame", "action.status", "world.event", "session.telemetry")
@@ -316,10 +316,9 @@ def beats(memory: Memory, message: Message) -> Iterable[Told]:
     if now is None:
         return
     if message.name.endswith(".result"):
-        if every is not None:
-            memory.notes[place] = _Beat(now, every / 1000, message)
+        memory.notes[place] = _Beat(now, every / 1000, message) if every else None
         return
-    beat = memory.notes.get(place)
+    beat: _Beat | None = memory.notes.get(place)
     if beat is None or (message.name == "ping" and message.party != memory.options["party"]):
         return
     if now - beat.last > beat.every * memory.options["intervals"] + 0.5:
