@@ -518,7 +518,7 @@ CASES: list[tuple[str, str, Spoken, str]] = [
     (
         "AWP-TRN-008",
         "a channel that may lose frames",
-        [*OPEN, call(3, "session.resume"), opened()[1][0:1] + ({**opened()[1][1], "id": 3},), frame()],
+        [*OPEN, call(3, "session.resume"), ("world", {**opened()[1][1], "id": 3}), frame()],
         "",
     ),
     (
@@ -761,6 +761,69 @@ def test_what_cannot_be_understood_may_have_been_anything() -> None:
     spoken = [*ACTING, unknown, event(3, "safe_state_entered")]
     assert marks("AWP-SAF-004", said(*spoken)) == "+"
     assert marks("AWP-SAF-004", said(*ACTING, event(3, "safe_state_entered"))) == "-"
+
+
+EXPIRING: Spoken = [
+    *greeted(),
+    opened()[0],
+    answer(2, session_id="s-1", granted={"action_types": ["move"], "expires_at": 5}),
+]
+DANCE = call(3, "session.dance")
+
+MORE: list[tuple[str, str, Spoken, str]] = [
+    ("AWP-PRM-003", "another event", [*EXPIRING, event(1, "collision")], ""),
+    ("AWP-PRM-003", "in time", [*EXPIRING, submit(3), admitted(3, ns=4)], ""),
+    ("AWP-PRM-006", "an event without a reset", [*OPEN, event(1, "world_resetting", initiator="s-1")], ""),
+    ("AWP-PRM-006", "an answer whose question is not on record", [*OPEN, answer(9, tick=3)], ""),
+    (
+        "AWP-PRM-006",
+        "a reset from before the session",
+        [call(9, "world.reset"), *OPEN, answer(9, tick=3)],
+        "",
+    ),
+    (
+        "AWP-SAF-004",
+        "an impossible move outside a session",
+        [status(1, "executing"), status(2, "accepted")],
+        "",
+    ),
+    ("AWP-MAN-003", "no manifest before", [call(3, "world.manifest"), answer(3, world={})], ""),
+    ("AWP-NEG-004", "no session", [call(3, "obs.subscribe"), answer(3, granted=[])], ""),
+    ("AWP-CTL-002", "as it should be", [DANCE, error(3, -32601)], "+"),
+    ("AWP-CTL-002", "no valid request either", [DANCE, error(3, -32600)], ""),
+    ("AWP-CTL-002", "an integer out of range", [DANCE, error(3, 2006)], ""),
+    (
+        "AWP-SAF-004",
+        "what is lost is another action",
+        [
+            *ACTING,
+            ("world", rpc(method="action.state", params={"action_id": "a-9"})),
+            event(3, "safe_state_entered"),
+        ],
+        "-",
+    ),
+    ("AWP-ACT-005", "a submission outside a session", [submit(3, preempt="blend"), admitted(3)], ""),
+    (
+        "AWP-SAF-004",
+        "an impossible state of what is not on record",
+        [*OPEN, submit(3), status(1, "flying")],
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "spoken", "expected"),
+    [(name, spoken, expected) for name, _, spoken, expected in MORE],
+    ids=[f"{name} {title}" for name, title, _, _ in MORE],
+)
+def test_rule_once_more(requirement: str, spoken: Spoken, expected: str) -> None:
+    assert marks(requirement, said(*spoken)) == expected
+
+
+def test_telemetry_is_not_due_in_lockstep() -> None:
+    events = said(*LOCKSTEP, tell("session.telemetry", window_ms=1), tell("session.telemetry", window_ms=1))
+    assert marks("AWP-TIM-006", [one._replace(time=float(at * 9)) for at, one in enumerate(events)]) == ""
 
 
 def test_a_ping_without_a_stated_interval_is_due_at_no_time() -> None:

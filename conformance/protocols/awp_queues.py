@@ -172,8 +172,9 @@ def asked(memory: Memory, message: Message) -> Iterable[Told]:
         memory.notes["standing"] = memory.notes.get("standing") or message.at("/params/standing") is not None
     elif message.name == "safety.approval_requested":
         yield from _requested(memory, message)
-    elif message.request is not None:
-        session, params = memory.session(message), table(message.request.at("/params"))
+    else:
+        session = memory.session(message)
+        params = table(message.request.at("/params")) if message.request else {}
         if session is None or session.type_of(params).get("requires_approval") is not True:
             return
         state = message.at("/result/state")
