@@ -52,7 +52,8 @@ class Message(NamedTuple):
         return self.kind is not None and self.kind.name in names
 
 
-def _id_key(value: JSON) -> tuple[str, Any]:
+def id_key(value: JSON) -> tuple[str, Any]:
+    """What two ids of JSON-RPC have in common that are the same id."""
     # JSON-RPC 2.0, section 4: an id is a string, a number or null, and is echoed as it is. As numbers,
     # 1 and 1.0 are the same.
     if type_name(value) == "number":
@@ -76,7 +77,7 @@ class Correlator:
         """The message of an event."""
         if self._forced is not None:
             return self._as(event, self._forced)
-        if self._rpc and isinstance(event.value, dict) and _part(event.value):
+        if self._rpc and is_call(event.value):
             return self._call(event, event.value)
         for kind in self._pack.kinds:
             if _fits(kind, event.value):
@@ -113,11 +114,11 @@ class Correlator:
             message = Message(event, None, "", event.party, None, problem, bool(event.party))
         if part == "request":
             self._asked.setdefault((event.connection, message.party), value["id"])
-            self._open.setdefault((event.connection, message.party, _id_key(value["id"])), []).append(message)
+            self._open.setdefault((event.connection, message.party, id_key(value["id"])), []).append(message)
         return message
 
     def _answered(self, event: Spoken, value: dict[str, JSON]) -> Message | None:
-        key = _id_key(value.get("id"))
+        key = id_key(value.get("id"))
         for party in self._others(event.party):
             asked = self._open.get((event.connection, party, key), [])
             if len(asked) == 1:
@@ -220,6 +221,11 @@ class Sessions:
     def is_whole(self, message: Message) -> bool:
         """Whether the session is in the record from its beginning; one that has none to see is."""
         return not self._rows or self.of(message) in self._whole
+
+
+def is_call(value: JSON) -> bool:
+    """Whether a value means to be a message of JSON-RPC 2.0, right or wrong."""
+    return isinstance(value, dict) and bool(_part(value))
 
 
 def _part(value: dict[str, JSON]) -> str:

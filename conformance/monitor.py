@@ -13,17 +13,17 @@ from typing import Any
 
 from conformance import jsontext, protocols
 from conformance.attribution import Attribution
-from conformance.checks import CHECKS, Check, Moved, Observation, numbers, order, relation, text
+from conformance.checks import CHECKS, Check, Moved, Observation, calls, numbers, order, relation, text
 from conformance.checks import movement as movement
 from conformance.checks.delivery import Deliveries, Delivery
-from conformance.correlation import Correlator, Message, Sessions
+from conformance.correlation import Correlator, Message, Sessions, is_call
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
 from conformance.findings import BrokenConstraint, Finding, Level
 from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
 
-FAMILIES = (text, numbers, movement, order, relation, protocols)
+FAMILIES = (text, numbers, movement, order, relation, calls, protocols)
 """The modules whose import enters their checks into `CHECKS`."""
 
 NOT_AN_OBJECT = "WIRE-OBJECT"
@@ -65,6 +65,7 @@ class Monitor:
             if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
         ]
         self._complete = True
+        self._envelope: list[BrokenConstraint] = []
         self.messages = 0
         self.edges: Counter[tuple[str, str, str]] = Counter()
         """How often each (lifecycle, from, to) of a table was taken."""
@@ -98,8 +99,11 @@ class Monitor:
         if not isinstance(event, (Sent, Received)):
             return Observation(event), Delivery()
         message = self._correlator.message(event)
-        if message.kind is None:
-            return Observation(event, message, lost=self._movement.lose(message)), Delivery()
+        self._envelope = self._envelope_errors(message)
+        if message.kind is None or self._envelope:
+            # What is no whole message is none of its kind: one fault, and nothing else is said of it.
+            bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
+            return Observation(event, bare, lost=self._movement.lose(message)), Delivery()
         delivery = self._deliveries.of(message)
         moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
         self._count(moved)
@@ -113,6 +117,10 @@ class Monitor:
 
     def _structure(self, message: Message, findings: list[Finding]) -> Iterator[Finding]:
         """Findings of the message's schema, or that it has none."""
+        if self._envelope:
+            error = self._envelope[0]
+            yield _from_error(message, self._attribution.of(error, ""), error)
+            return
         if message.name == "?":
             self.unknown.append(message)
             return
@@ -148,11 +156,14 @@ class Monitor:
                     requirement, True, message.party, message.seq, connection=message.event.connection
                 )
 
+    def _envelope_errors(self, message: Message) -> list[BrokenConstraint]:
+        """What keeps the message from being JSON-RPC, where it means to be (and the protocol is)."""
+        if self._pack.meta.get("envelope") != "json-rpc" or not is_call(message.value):
+            return []
+        return self._schemas.errors("jsonrpc.schema.json", message.value)
+
     def _errors(self, message: Message, location: str, at: str) -> Iterator[BrokenConstraint]:
-        value = message.value
-        if self._pack.meta.get("envelope") == "json-rpc":
-            yield from self._schemas.errors("jsonrpc.schema.json", value)
-        part = jsontext.resolve(value, at)
+        part = jsontext.resolve(message.value, at)
         part = {} if part is jsontext.MISSING else part
         for error in self._schemas.errors(location, part):
             yield error._replace(pointer=at + error.pointer)

@@ -8,7 +8,7 @@ error of the pack. Engines are imported when first needed, so a valid message pa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from functools import cached_property
@@ -166,7 +166,22 @@ class Schemas:
         with suppress(RecursionError):  # what was found before it counts
             for error in islice(self._explainer.explain(self.uri(location), whole), EXPLAINED):
                 explained.append(error)
+        explained = [error for error in explained if not self._is_vacuous(error, explained)]
         return explained or [self._unexplained(location, whole)]
+
+    def _is_vacuous(self, error: BrokenConstraint, others: list[BrokenConstraint]) -> bool:
+        """Whether a branch `then` applies only because the members that its `if` asks about are missing,
+        which is an error of its own."""
+        conditional, branch, _ = error.location.rpartition("/then/")
+        name, _, fragment = conditional.partition("#")
+        asked = jsontext.resolve(self.documents[name], f"{fragment}/if") if branch else True
+        names = set(asked.get("properties", ())) if isinstance(asked, dict) else set()
+        missing = {
+            other.expected[0]
+            for other in others
+            if other.keyword == "required" and error.pointer.startswith(other.pointer) and other is not error
+        }
+        return bool(names) and names <= missing
 
     def _unexplained(self, location: str, value: JSON) -> BrokenConstraint:
         # The value nests too deeply for the second engine, or the two differ. The first one decided,
@@ -261,6 +276,22 @@ def _judge(schema: Any, **options: Any) -> Any:
 def fits(schema: Any, value: JSON) -> bool:
     """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
     return _accepts(_judge(rephrased(schema), formats=CHECKS), value)
+
+
+def embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON], bool] | None:
+    """What judges by a schema that stands at a pointer of another document, where that is a schema.
+
+    Its own references lead into that document, and absolute ones to the documents of `schemas`.
+    """
+    home = "embedded"
+    bare = {name: part for name, part in document.items() if name not in ("$id", "$schema")}
+    known = Schemas({**schemas.documents, home: bare}, schemas.dialect)
+    location = f"{home}#{pointer}"
+    try:
+        known.is_valid(location, None)
+    except BadPack:
+        return None
+    return lambda value: known.is_valid(location, value)
 
 
 def load(text: str, name: str) -> Schema:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judging import DIALECT, against, broken, judged, row, said, shown_to_hold, toy
+from judging import AWP, DIALECT, against, broken, judged, row, said, shown_to_hold, toy
 
 from conformance import packs
 from conformance.checks import CHECKS, same
@@ -86,7 +86,8 @@ TRANSITION = {"kind": "transition", "lifecycle": "job"}
         ([END, END], "-"),
         ([ASK, to(5)], ""),
         ([("left", {"type": "go", "state": "open"})], ""),
-        ([ASK, BEGIN, to("done"), to("held"), to("held")], "++--"),
+        ([ASK, BEGIN, to("done"), to("held"), to("held")], "++-"),
+        ([ASK, to("held"), to("done"), BEGIN, END, to("held")], "-++-"),
     ],
     ids=str,
 )
@@ -922,3 +923,136 @@ def test_deep_values_are_compared_too() -> None:
         deep = [deep]
     assert same(deep, deep)
     assert not same(deep, [deep])
+
+
+# --- calls ------------------------------------------------------------------------------------------
+
+
+def asks(number: Any, party: str = "agent", **params: Any) -> tuple[str, Any]:
+    return party, {"jsonrpc": "2.0", "id": number, "method": "action.submit", "params": params}
+
+
+def pings(number: Any, party: str = "agent") -> tuple[str, Any]:
+    return party, {"jsonrpc": "2.0", "id": number, "method": "ping", "params": {"origin_ns": 1}}
+
+
+def answers(number: Any, party: str = "world", **result: Any) -> tuple[str, Any]:
+    return party, {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+TICKING = ("world", {"jsonrpc": "2.0", "method": "session.telemetry", "params": {"window_ms": 1}})
+
+
+def made(spec: dict[str, Any], events: list[Event], *, complete: bool = True) -> str:
+    """What one check says of events of the protocol that has calls: + and -, and whose it is."""
+    check, monitor = CHECKS[spec["kind"]](AWP.requirements["AWP-MSG-001"], spec, AWP), Monitor(AWP)
+    found = [finding for event in events for finding in check.see(monitor._observe(event)[0])]
+    found += check.end(complete)
+    return " ".join(f"{one.party[0]}{'+' if one.ok else '-'}" for one in found)
+
+
+ANSWERED = {"kind": "answered", "on": ["action.submit"], "within": 2}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([asks(1), answers(1)], "w+"),
+        ([asks(1), ("world", {"jsonrpc": "2.0", "id": 1, "error": {"code": 3001, "message": "x"}})], "w+"),
+        ([asks(1)], ""),  # it may be on its way
+        ([asks(1), TICKING, pings(2)], ""),
+        ([asks(1), pings(2), answers(2)], "w-"),
+        ([pings(2), asks(1), answers(2)], ""),  # an earlier request tells nothing
+        ([asks(1), pings(2), answers(2), answers(1)], "w+"),
+        ([asks(1), answers(9), pings(2), answers(2)], ""),  # which may have been meant for it
+        ([asks(1), ("agent", {"jsonrpc": "2.0", "method": "x"}), pings(2), answers(2)], "w-"),
+        ([asks(1), asks(2), answers(2)], "w+ w-"),
+    ],
+    ids=str,
+)
+def test_a_request_is_answered(spoken: list[tuple[str, Any]], expected: str) -> None:
+    assert made(ANSWERED, said(*spoken)) == expected
+    assert "-" not in made(ANSWERED, said(*spoken), complete=False)
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(1.5, ""), (2.0, "w-")])
+def test_an_answer_has_its_time(seconds: float, expected: str) -> None:
+    asked, told, end = said(asks(1), TICKING)
+    assert made(ANSWERED, [asked._replace(time=1.0), told._replace(time=1.0 + seconds), end]) == expected
+
+
+def test_an_answer_on_another_connection_is_none() -> None:
+    first, *_ = said(asks(1))
+    other = said(pings(2), answers(2), connection="other")
+    assert made(ANSWERED, [first, *(one._replace(seq=one.seq + 5) for one in other)]) == ""
+
+
+def test_what_cannot_be_read_may_have_been_an_answer() -> None:
+    asked, pinged, answered, end = said(asks(1), pings(2), answers(2))
+    for connection, expected in (("main", ""), ("other", "w-")):
+        unread = Malformed(9, "world", b"{", UNREADABLE, connection)
+        assert made(ANSWERED, [asked, unread, pinged, answered, end]) == expected
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([pings(1), pings(2), pings("1")], "a+ a+ a+"),
+        ([pings(1), answers(1), pings(1)], "a+ a-"),
+        ([pings(1), pings(1.0)], "a+ a-"),
+        ([pings(1), pings(1, "world")], "a+ w+"),
+        ([TICKING, answers(7)], ""),
+    ],
+    ids=str,
+)
+def test_an_id_is_for_one_request(spoken: list[tuple[str, Any]], expected: str) -> None:
+    assert made({"kind": "unique-ids"}, said(*spoken)) == expected
+    again = said(pings(1), connection="other")
+    assert made({"kind": "unique-ids"}, [*said(pings(1)), *again]) == "a+ a+"
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ({"a": 1, "b": 1, "c": 5}, "w+"),
+        ({"a": 1, "b": 0, "c": 5}, "w-"),
+        ({"a": 5, "c": 1}, "w-"),
+        ({"a": 5, "b": 3, "c": 1}, "w-"),
+        ({"a": 5, "b": "x"}, ""),
+        ({}, ""),
+    ],
+    ids=str,
+)
+def test_numbers_of_a_message_do_not_fall(result: Any, expected: str) -> None:
+    spec = {"kind": "ordered", "on": ["ping.result"], "at": ["/result/a", "/result/b", "/result/c"]}
+    assert made(spec, said(pings(1), answers(1, **result))) == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "pointers"),
+    [
+        ({"n": 2**53 - 1, "m": [-(2**53 - 1), True, 1e300, "x", None]}, []),
+        ({"n": 2**53}, ["/params/params/n"]),
+        ({"n": {"a/b": [0, -(2**53)]}}, ["/params/params/n/a~1b/1"]),
+        (2**60, ["/params/params"]),
+    ],
+    ids=str,
+)
+def test_integers_where_no_schema_is(part: Any, pointers: list[str]) -> None:
+    spec = {"kind": "integer-bounds", "free": [{"on": ["action.submit"], "at": "/params/params"}]}
+    check, monitor = CHECKS["integer-bounds"](AWP.requirements["AWP-MSG-001"], spec, AWP), Monitor(AWP)
+    (event, _) = said(asks(1, params=part))
+    assert [one.pointer for one in check.see(monitor._observe(event)[0])] == pointers
+    (event, _) = said(pings(1))
+    assert list(check.see(monitor._observe(event)[0])) == []
+
+
+def test_series_are_kept_apart_by_value_and_not_by_spelling(tmp_path: Path) -> None:
+    series = [{"on": ["note"], "at": "/n", "per": "/of"}]
+    pack = toy(tmp_path, row({"kind": "monotonic", "series": series}))
+
+    def note(of: Any, number: int) -> tuple[str, Any]:
+        return "left", {"type": "note", "of": of, "n": number}
+
+    assert verdicts(judged(said(note(1, 5), note(1.0, 4)), pack)) == "+-"
+    assert verdicts(judged(said(note(1, 5), note("1", 4)), pack)) == "++"

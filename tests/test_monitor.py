@@ -299,6 +299,41 @@ def test_a_message_has_the_form_of_json_rpc() -> None:
         assert broken(judged(said(("agent", wrong)), AWP)) == {"AWP-CTL-001"}
 
 
+PING = ("agent", {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"origin_ns": 1}})
+PONG = {"origin_ns": 1, "receive_ns": 1, "transmit_ns": 1}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"jsonrpc": "2.0", "id": 1, "result": PONG, "error": {"code": 2006, "message": "x"}},
+        {"jsonrpc": "2.0", "id": 1, "result": None, "error": {"code": 2006, "message": "x"}},
+        {"jsonrpc": "1.0", "id": 1, "result": None},
+        {"jsonrpc": "2.0", "result": PONG},
+        {"jsonrpc": "1.0", "id": 77, "result": {}},
+        {"id": 1, "method": "session.dance", "params": 5},
+    ],
+    ids=str,
+)
+def test_what_is_no_json_rpc_is_told_once(wrong: Any) -> None:
+    """Whatever it answers, and whatever is in it: nothing more is judged of it."""
+    (finding,) = against(judged(said(PING, ("world", wrong)), AWP))
+    assert finding.requirement == "AWP-CTL-001"
+
+
+def test_a_result_that_is_null_is_told_once() -> None:
+    (finding,) = against(judged(said(PING, ("world", {"jsonrpc": "2.0", "id": 1, "result": None})), AWP))
+    assert (finding.requirement, finding.pointer) == ("AWP-CLK-007", "/result")
+
+
+def test_a_status_without_its_state_is_told_once() -> None:
+    """The schema asks for a reason too, since there is no state that needs none."""
+    status = {"action_id": "a-1", "status_seq": 5, "ts_mono_ns": 9}
+    told = said(("world", {"jsonrpc": "2.0", "method": "action.status", "params": status}))
+    (finding,) = against(judged(told, AWP))
+    assert finding.expected == ("state",)
+
+
 def test_a_batch_is_told_once() -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"origin_ns": 1}}
     assert broken(judged(said(("agent", [ping, ping])), AWP)) == {"AWP-CTL-006"}

@@ -47,11 +47,11 @@ def pull(number: int, action: str = "a-1") -> tuple[str, Any]:
     return "agent", rpc(id=number, method="action.status", params={"action_id": action})
 
 
-def marks(requirement: str, spoken: Spoken) -> str:
-    """For each finding of the requirement, whose it is (a, w), and + or -."""
+def marks(requirements: str, spoken: Spoken) -> str:
+    """For each finding of the requirements, whose it is (a, w), and + or -."""
     found = judged(said(*spoken), AWP)
     return " ".join(
-        f"{one.party[0]}{'+' if one.ok else '-'}" for one in found if one.requirement == requirement
+        f"{one.party[0]}{'+' if one.ok else '-'}" for one in found if one.requirement in requirements.split()
     )
 
 
@@ -112,7 +112,7 @@ IDEMPOTENCE: list[tuple[str, Spoken, str]] = [
     ("spoken", "expected"), [case[1:] for case in IDEMPOTENCE], ids=[c[0] for c in IDEMPOTENCE]
 )
 def test_an_action_id_means_one_action(spoken: Spoken, expected: str) -> None:
-    assert marks("AWP-ACT-001", spoken) == expected
+    assert marks("AWP-ACT-001 AWP-ACT-009 AWP-AGT-004", spoken) == expected
 
 
 def test_what_a_resubmission_should_have_been_told_is_said() -> None:

@@ -43,9 +43,10 @@ class Transition:
         self._moves = _Moves(spec, pack)
         self._unless = frozenset(spec.get("unless", ()))
         self._begun = spec.get("begun", False)
+        self._told: set[str] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per move of a known entity."""
+        """One finding per move of a known entity; of illegal moves in a row, the first alone."""
         for message, moved in self._moves.of(seen):
             move = moved.move
             if self._begun and moved.out_of_nothing:
@@ -55,8 +56,12 @@ class Transition:
             if moved.report or move.before is None or move.before in self._unless:
                 continue
             if not move.illegal:
+                self._told.discard(move.entity)
                 yield passed(self._requirement, message)
                 continue
+            if move.entity in self._told:
+                continue  # it goes on from where the first one left the table
+            self._told.add(move.entity)
             allowed = self._moves.lifecycle.allowed(move.before)
             said = f"{move.entity} goes from {move.before} to {move.target}; "
             if moved.sources and move.before not in moved.sources:

@@ -20,6 +20,8 @@ class IntegerBounds:
     """Parameters: `u53` and `i53`, lists of schema locations whose values have these bounds.
 
     Only numbers are judged; with `"only": "type"`, it is judged instead that the values are numbers.
+    `free` lists parts of messages (`on`, `at`) that no schema describes: there every number that is
+    written as an integer has the bounds of `i53`.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -28,6 +30,7 @@ class IntegerBounds:
         self._bounds = {place: BOUNDS[name] for name in BOUNDS for place in spec.get(name, ())}
         self._wanted = frozenset(self._bounds)
         self._type_only = spec.get("only") == "type"
+        self._free = spec.get("free", ())
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per number out of bounds, else one for the message if it holds such numbers."""
@@ -38,7 +41,7 @@ class IntegerBounds:
         found = [*self._schemas.places(message.kind.schema, message.at(at), self._wanted)]
         if not self._type_only:
             found = [row for row in found if type_name(row[2]) == "number"]
-        broken = [*self._broken(message, at, found)]
+        broken = [*self._broken(message, at, found), *self._broken_in_free_parts(message)]
         yield from broken or [passed(self._requirement, message)] * bool(found)
 
     def _broken(self, message: Message, at: str, found: list[tuple[str, str, Any]]) -> Iterable[Finding]:
@@ -49,6 +52,19 @@ class IntegerBounds:
                 bounds = ("integer",) if self._type_only else self._bounds[place]
                 yield failed(self._requirement, message, said, at + pointer, expected=bounds, actual=value)
 
+    def _broken_in_free_parts(self, message: Message) -> Iterable[Finding]:
+        for row in self._free:
+            if not message.is_a(row["on"]):
+                continue
+            for where, value in _integers(message.at(row["at"])):
+                fault = jsontext.bounds_fault(value, *jsontext.I53)
+                if fault:
+                    said = f"the number {shown(value)} {fault}"
+                    pointer = row["at"] + where
+                    yield failed(
+                        self._requirement, message, said, pointer, expected=jsontext.I53, actual=value
+                    )
+
     def _fault(self, place: str, value: Any) -> str | None:
         if self._type_only:
             return None if type_name(value) == "number" else "is not a number"
@@ -57,3 +73,16 @@ class IntegerBounds:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""
         return ()
+
+
+def _integers(value: Any) -> Iterable[tuple[str, int]]:
+    """Every number of a value that is written as an integer, with its pointer."""
+    pending = [("", value)]
+    while pending:
+        where, part = pending.pop()
+        if type(part) is int:
+            yield where, part
+        elif isinstance(part, dict):
+            pending += [(where + jsontext.pointer([name]), inner) for name, inner in part.items()]
+        elif isinstance(part, list):
+            pending += [(f"{where}/{index}", inner) for index, inner in enumerate(part)]

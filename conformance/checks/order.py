@@ -10,7 +10,7 @@ from typing import Any
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.checks.delivery import said_again
-from conformance.correlation import Message, Sessions
+from conformance.correlation import Message, Sessions, id_key
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
@@ -164,7 +164,7 @@ class Monotonic:
         self._requirement = requirement
         self._series = [(row, measure(row.get("as", "counter"))) for row in spec["series"]]
         self._sessions = Sessions(pack.meta.get("sessions", []))
-        self._last: dict[tuple[str, int, str], tuple[Any, JSON, int]] = {}
+        self._last: dict[tuple[str, int, tuple[Any, ...]], tuple[Any, JSON, int]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value."""
@@ -202,10 +202,10 @@ class Monotonic:
         return ()
 
 
-def _series_of(message: Message, per: str | list[str]) -> str | None:
+def _series_of(message: Message, per: str | list[str]) -> tuple[Any, ...] | None:
     """What keeps a message's series apart from others; None where it does not say to which it belongs."""
     names = [message.at(pointer) for pointer in ([per] if isinstance(per, str) else per)]
-    return None if None in names else shown(names, limit=10_000)
+    return None if None in names else tuple(map(id_key, names))  # 1 and 1.0 are one series
 
 
 @register("ordered")

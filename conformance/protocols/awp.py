@@ -4,6 +4,7 @@ manifest may use, when a session may close, and what frames carry in streaming t
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,11 +43,17 @@ class _Action:
 
 class Idempotence:
     """AWP-ACT-001: an admitted action id answers an identical resubmission with the current state, and
-    refuses another content with 3004. An agent never sends other content under an admitted id.
+    refuses another content with 3004. AWP-AGT-004: an agent never sends other content under such an id.
+    AWP-ACT-009: what is identical is told by the values, however they are written, and a member that is
+    missing is not one that is there.
+
+    `judges` is `agent` for what the agent sends, else which answers of the world it is about: to what is
+    `plain`ly one or the other, or to what is told apart by `values` alone.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
+        self._judges = spec["parameters"]["judges"]
         self._sessions = Sessions(pack.meta["sessions"])
         self._actions: dict[tuple[str, str], _Action] = {}
 
@@ -73,7 +80,7 @@ class Idempotence:
 
     def _submitted(self, message: Message) -> Iterable[Finding]:
         action = self._known(message, "/params/action_id")
-        if action is None:
+        if action is None or self._judges != "agent":
             return
         if same(action.content, _content(message)):
             yield passed(self._requirement, message)
@@ -89,6 +96,8 @@ class Idempotence:
                 key = (self._sessions.of(message), str(request.at("/params/action_id")))
                 self._actions[key] = _Action(_content(request))
                 _report(self._actions[key], message, "/result")
+        elif self._judges != ("values" if _by_values(action.content, _content(request)) else "plain"):
+            return
         elif not same(action.content, _content(request)):
             yield self._judge_conflict(message, refused)
         elif refused is not None or action.state is not None:
@@ -118,6 +127,14 @@ class Idempotence:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each answer is judged when it is seen."""
         return ()
+
+
+def _by_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two contents are equal and written differently, or differ only by members that one lacks."""
+    if same(one, other):
+        return json.dumps(one, default=str) != json.dumps(other, default=str)
+    shared = one.keys() & other.keys()
+    return one.keys() != other.keys() and all(same(one[name], other[name]) for name in shared)
 
 
 def _report(action: _Action, message: Message, at: str, *, legal: bool = True) -> None:

@@ -11,7 +11,11 @@ from conformance.packs import Pack
 
 WIRE = [row["id"] for row in json.loads((ROOT / "schemas/kit/wire.json").read_text("utf-8"))["requirements"]]
 
-UNPROVABLE: dict[str, str] = {}
+UNPROVABLE: dict[str, str] = {
+    "AWP-CTL-002": "who is told that a method is unknown has sent it, which is a finding of its own",
+    "AWP-ACT-003": "who is refused what was not granted has asked for it, which is AWP-AGT-003's finding",
+    "AWP-EMB-004": "an observer that is refused has submitted, which is AWP-AGT-003's finding",
+}
 """Requirement → why no fixture can pass it, or none fail it."""
 
 

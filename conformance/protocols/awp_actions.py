@@ -1,0 +1,376 @@
+"""Agent World Protocol: what becomes of a submission: admission, deadlines, reports, ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from conformance.correlation import Message
+from conformance.protocols.awp_record import (
+    MS,
+    TERMINAL,
+    WAITING,
+    Action,
+    Memory,
+    Session,
+    names,
+    numbered,
+    table,
+    tables,
+    whole,
+)
+from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_sessions import refused
+from conformance.schemas import embedded
+
+
+def _first(memory: Memory, message: Message) -> tuple[Session, dict[str, Any]] | None:
+    """The session and the params of a submission that this answers, unless its id was admitted before."""
+    session, request = memory.session(message), message.request
+    if session is None or request is None or not memory.complete:
+        return None
+    params = table(request.at("/params"))
+    return None if str(params.get("action_id")) in session.actions else (session, params)
+
+
+def policies(session: Session, params: dict[str, Any]) -> list[str]:
+    """The preemption policies that the type of a submission offers; none where it is not declared."""
+    offered = session.type_of(params).get("preemption")
+    return [offered] if isinstance(offered, str) else names(offered)
+
+
+@rule("action.submit.result", "action.submit.error")
+def params(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-ACT-002: params that the type's params_schema refuses are refused with 3001."""
+    first = _first(memory, message)
+    judge = _judge(memory, *first) if first else None
+    if first is None or judge is None or not isinstance(first[1].get("params"), dict):
+        return
+    if judge(first[1]["params"]):
+        yield from [HOLDS] if message.name.endswith(".result") else []
+    elif message.name.endswith(".result") or message.at("/error/code") == 3001:
+        yield from refused(message, 3001, f"the params_schema of {first[1].get('type')} refuses the params")
+
+
+def _judge(memory: Memory, session: Session, params: dict[str, Any]) -> Callable[[Any], bool] | None:
+    declared = tables(session.manifest.get("action_schemas"))
+    key = (session.key, str(params.get("type")))
+    if key not in memory.notes:
+        place = next((at for at, row in enumerate(declared) if row.get("type") == params.get("type")), None)
+        pointer = f"/action_schemas/{place}/params_schema"
+        schemas = memory.pack.schemas("receiver")
+        memory.notes[key] = None if place is None else embedded(schemas, session.manifest, pointer)
+    judge: Callable[[Any], bool] | None = memory.notes[key]
+    return judge
+
+
+@rule("action.submit.result")
+def preempt(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-ACT-005: the preempt value of an action that is admitted is one that its type declares."""
+    first = _first(memory, message)
+    chosen = first[1].get("preempt") if first else None
+    if first is None or chosen is None or not policies(*first):
+        return
+    if chosen in policies(*first):
+        yield HOLDS
+    else:
+        said = f"an action is admitted with preempt {chosen}, which its type does not declare"
+        yield Told(said, "/result", tuple(policies(*first)), chosen)
+
+
+Due = tuple[int, str]
+
+
+def _due(session: Session, action: Action) -> Due | None:
+    """When the time of an action is up, and which member says so; None where nothing does."""
+    limits = [(whole(action.params.get("deadline_ms")), "deadline_ms")]
+    declared = session.type_of(action.params)
+    if declared.get("duration") == "extended":
+        limits.append((whole(declared.get("max_duration_ms")), "max_duration_ms"))
+    known = [(limit, name) for limit, name in limits if limit is not None]
+    if not known or action.received is None:
+        return None
+    limit, name = min(known)
+    return action.received + limit * MS, name
+
+
+@rule("action.status")
+def deadline(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-ACT-004, AWP-ACT-008: when the time that the member `by` gives is up, the action ends with
+    deadline_exceeded, and not before. In lockstep the time is advisory.
+    """
+    session, action, now = (
+        memory.session(message),
+        memory.action(message),
+        whole(message.at("/params/ts_mono_ns")),
+    )
+    if (
+        session is None
+        or action is None
+        or action.asked is None
+        or now is None
+        or session.mode != "streaming"
+    ):
+        return
+    due, state = _due(session, action), message.at("/params/state")
+    exceeded = message.at("/params/reason") == "deadline_exceeded"
+    if due is None:
+        known = action.received is not None and bool(session.type_of(action.params))
+        if exceeded and memory.options["by"] == "deadline_ms" and known:
+            yield Told("a deadline is exceeded, and the action has none", "/params/reason")
+    elif due[1] == memory.options["by"]:
+        yield from _in_time(due[0], now, state, exceeded, action.state)
+
+
+def _in_time(due: int, now: int, state: Any, exceeded: bool, before: str | None) -> Iterable[Told]:
+    late = now - due - 100 * MS > 0  # what was under way when time was up is let pass
+    if exceeded:
+        yield HOLDS if now >= due else Told(f"time is up at {due}", "/params/ts_mono_ns", (due,), now)
+    elif late and (state == "completed" or (state == "executing" and before in WAITING)):
+        yield Told(
+            f"the action is {state} at {now}, and its time was up at {due}", "/params/state", (), state
+        )
+
+
+@rule(
+    "action.submit.result",
+    "action.status",
+    "action.cancel.result",
+    "action.status.request",
+    "action.status.result",
+    "action.status.error",
+)
+def held(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-ACT-006: a pull of an action that the world has to remember tells its current state."""
+    session = memory.session(message)
+    if session is None:
+        return
+    told = memory.notes.setdefault(session.key, {})
+    if message.name == "action.status.request":
+        asked = session.actions.get(str(message.at("/params/action_id")))
+        memory.notes["asked", message.seq] = asked.number if asked else None
+    elif message.request is not None and message.name.startswith("action.status."):
+        action = session.actions.get(str(message.request.at("/params/action_id")))
+        since = memory.notes.pop(("asked", message.request.seq), None)
+        if action is not None and since is not None and action.state is not None:
+            yield from _pulled(told, action, message, since)
+    else:
+        number = numbered(message)
+        if number is not None:
+            at = "/params" if message.name == "action.status" else "/result"
+            told.setdefault(number, message.at(f"{at}/state"))
+
+
+def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) -> Iterable[Told]:
+    state, number = message.at("/result/state"), whole(message.at("/result/status_seq"))
+    if message.name.endswith(".error"):
+        if message.at("/error/code") == 3008 and action.state not in TERMINAL:
+            yield Told(f"{action.id} is {action.state}, and is said to be unknown", "/error/code", (), 3008)
+    elif number is None or not isinstance(state, str) or number > max(told):
+        return  # a number that was never given is another requirement's matter
+    elif number < since or told.get(number) != state:
+        said = f"{action.id} is {action.state} of status_seq {action.number}, and {state} of {number} is told"
+        yield Told(said, "/result", (action.state, action.number), (state, number))
+    else:
+        yield HOLDS
+
+
+@rule("action.submit.result", "action.status", "action.status.result")
+def once(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-LIF-009: a transition has one time, also where it is told again on request."""
+    session, at = memory.session(message), "/params" if message.name == "action.status" else "/result"
+    number, time = whole(message.at(f"{at}/status_seq")), whole(message.at(f"{at}/ts_mono_ns"))
+    if session is None or number is None or time is None:
+        return
+    # Where the state is another one, that is the fault, and another requirement's.
+    told = session.key, number, str(message.at(f"{at}/action_id")), str(message.at(f"{at}/state"))
+    known = memory.notes.setdefault(told, time)
+    if message.name == "action.status.result" or str(message.at("/result/action_id")) in session.actions:
+        if known == time:
+            yield HOLDS
+        else:
+            said = f"the transition {number} was at {known}, and is now told to have been at {time}"
+            yield Told(said, f"{at}/ts_mono_ns", (known,), time)
+
+
+@rule(
+    "action.submit",
+    "action.cancel.result",
+    "action.status.result",
+    "action.cancel.error",
+    "action.status.error",
+)
+def unknown(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-LIF-010: who names an action that was never submitted gets 3008.
+
+    One that was submitted and refused is AWP-ACT-010's.
+    """
+    session, request = memory.session(message), message.request
+    if message.name == "action.submit":
+        memory.notes[str(message.at("/params/action_id"))] = True
+    if session is None or request is None or not session.whole or not memory.complete:
+        return
+    name = str(request.at("/params/action_id"))
+    answered = message.name.endswith(".result") or message.at("/error/code") == 3008
+    if name not in memory.notes and name not in session.actions and answered:
+        yield from refused(message, 3008, f"no action {name} was submitted")
+
+
+@rule("action.status")
+def abort(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-LIF-010: an abort is over within the max_abort_ms that the type declares."""
+    session, action, now = (
+        memory.session(message),
+        memory.action(message),
+        whole(message.at("/params/ts_mono_ns")),
+    )
+    if session is None or action is None or action.state != "cancelling" or now is None:
+        return
+    most, since = whole(session.type_of(action.params).get("max_abort_ms")), action.entered.get("cancelling")
+    if most is None or since is None or message.at("/params/state") not in TERMINAL:
+        return
+    if now - since <= (most + 100) * MS:
+        yield HOLDS
+    else:
+        took = (now - since) // MS
+        yield Told(
+            f"the abort took {took} ms; at most {most} are declared", "/params/ts_mono_ns", (most,), took
+        )
+
+
+@rule("action.status")
+def streaming(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-LIF-007: an action of duration streaming never completes by itself."""
+    session, action = memory.session(message), memory.action(message)
+    if session is None or action is None or session.type_of(action.params).get("duration") != "streaming":
+        return
+    state = message.at("/params/state")
+    if state == "completed":
+        yield Told("an action of duration streaming does not complete", "/params/state", (), state)
+    elif state in TERMINAL:
+        yield HOLDS
+
+
+def _concerns(message: Message, action: Action) -> bool:
+    body, own = message.at("/params/detail/embodiment"), action.params.get("embodiment_id")
+    return body is None or own is None or body == own
+
+
+@rule("world.event", "action.status")
+def stopped(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-EVT-002, AWP-LIF-008: an emergency stop ends each action that stood in one of `from`: one that
+    executes or aborts fails, one that waits is cancelled, with the reason e_stop.
+    """
+    session = memory.session(message)
+    if session is None:
+        return
+    if message.name == "world.event":
+        if message.at("/params/event") == "e_stop_engaged":
+            for one in session.actions.values():
+                if one.state in memory.options["from"] and _concerns(message, one):
+                    memory.notes[session.key, one.id] = one.state
+        return
+    action, number = memory.action(message), whole(message.at("/params/status_seq"))
+    if action is None or number is None or number <= action.number:
+        return
+    before = memory.notes.pop((session.key, action.id), None)
+    if before is not None:
+        yield from _stop(message, "cancelled" if before in WAITING else "failed", before)
+
+
+def _stop(message: Message, wanted: str, before: str) -> Iterable[Told]:
+    state, reason = message.at("/params/state"), message.at("/params/reason")
+    if state == wanted and reason in ("e_stop", None):  # that a reason is missing is another's matter
+        yield HOLDS
+    else:
+        said = f"it was {before} at the emergency stop, and is {state} for {reason}"
+        yield Told(said, "/params/state", (wanted, "e_stop"), (state, reason))
+
+
+@rule("world.event", "action.submit.result", "action.submit.error")
+def suspended(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-EVT-002: while an emergency stop is engaged, no action is admitted."""
+    session = memory.session(message)
+    if session is None:
+        return
+    if message.name == "world.event":
+        event = message.at("/params/event")
+        if event in ("e_stop_engaged", "e_stop_released"):
+            memory.notes[session.key] = event == "e_stop_engaged"
+        return
+    told = message.name.endswith(".result") or message.at("/error/code") == 3005
+    if memory.notes.get(session.key) and _first(memory, message) and len(session.bodies) < 2 and told:
+        yield from refused(message, 3005, "the emergency stop is engaged")
+
+
+@rule("world.event")
+def safe_state(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SAF-004: safe_state_entered is told when every action has ended."""
+    session = memory.session(message)
+    if session is None or message.at("/params/event") != "safe_state_entered":
+        return
+    going = [one.id for one in session.actions.values() if one.state and one.state not in TERMINAL]
+    if going:
+        yield Told(f"safe state is entered, and no end of {', '.join(going)} was reported", "/params/event")
+    elif session.actions:
+        yield HOLDS
+
+
+@rule("world.event", "action.status")
+def safe_again(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SAF-008: the first action to execute after safe_state_entered brings safe_state_exited."""
+    session = memory.session(message)
+    if session is None:
+        return
+    notes, key, state = memory.notes, session.key, message.at("/params/state")
+    if message.name == "world.event":
+        event = message.at("/params/event")
+        if event == "safe_state_entered":
+            notes[key] = ""
+        elif event == "safe_state_exited" and notes.pop(key, None) is not None:
+            yield HOLDS
+    elif notes.get(key) == "" and state == "executing":
+        notes[key] = str(message.at("/params/action_id"))
+    elif notes.get(key) and notes[key] == message.at("/params/action_id") and state in TERMINAL:
+        del notes[key]
+        yield Told("it executed after safe_state_entered and has ended, and no safe_state_exited was told")
+
+
+@rule("action.submit.result", "action.submit.error")
+def stale(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SAF-013: a streaming world with max_basis_age_ms admits no intent that is older or over."""
+    first, received = _first(memory, message), whole(message.at("/result/received_ts_mono_ns"))
+    if first is None or first[0].mode != "streaming":
+        return
+    session, params = first
+    most = whole(table(session.manifest.get("safety_policy")).get("max_basis_age_ms"))
+    basis, until = whole(params.get("basis_ts_mono_ns")), whole(params.get("valid_until_ns"))
+    if most is None or (basis is None and until is None):
+        return
+    if message.name.endswith(".error"):
+        yield from [HOLDS] if message.at("/error/code") == 3007 else []
+    elif received is not None and basis is not None and received - basis > most * MS:
+        yield Told(f"the basis is {(received - basis) // MS} ms old; at most {most} are declared", "/result")
+    elif received is not None and until is not None and received > until:
+        yield Told(f"an intent is admitted at {received} that was valid until {until}", "/result")
+
+
+@rule("action.status")
+def valid(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-ACT-007: in a streaming world with max_basis_age_ms, no intent begins after its valid_until_ns."""
+    session, action, now = (
+        memory.session(message),
+        memory.action(message),
+        whole(message.at("/params/ts_mono_ns")),
+    )
+    if session is None or action is None or now is None or session.mode != "streaming":
+        return
+    until = whole(action.params.get("valid_until_ns"))
+    bound = table(session.manifest.get("safety_policy")).get("max_basis_age_ms")
+    begins = action.state in WAITING and message.at("/params/state") == "executing"
+    if bound is None or until is None or action.received is None or action.received > until or not begins:
+        return
+    if now <= until:
+        yield HOLDS
+    else:
+        yield Told(f"it begins at {now}, and was valid until {until}", "/params/ts_mono_ns", (until,), now)

@@ -1,0 +1,380 @@
+"""Agent World Protocol: what frames carry, and how they follow each other on a channel."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import deque
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from conformance import jsontext
+from conformance.correlation import Message
+from conformance.protocols.awp_record import MS, Channel, Memory, Session, names, table, tables, whole
+from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.schemas import embedded
+
+KEYFRAME, RESYNC = 1, 8
+"""Bits of a frame's flags."""
+
+Place = tuple[str, int]
+"""A session's key and a channel's number."""
+
+
+def _channel(memory: Memory, message: Message) -> tuple[Session, Channel, Place] | None:
+    """The session and the channel of a frame that the session was granted."""
+    session, place = memory.session(message), whole(message.at("/params/channel_id"))
+    channel = session.channels.get(place) if session is not None and place is not None else None
+    if session is None or channel is None or place is None:
+        return None
+    return session, channel, (session.key, place)
+
+
+def _flags(message: Message) -> int:
+    return whole(message.at("/params/flags")) or 0
+
+
+@rule("obs.frame")
+def modality(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-AGM-001: frames come only in modalities that the agent said it consumes."""
+    found = _channel(memory, message)
+    consumed = names(found[0].agent.get("consumes_modalities")) if found else []
+    mine = found[1].declared.get("modality") if found else None
+    if not consumed or mine is None or any("*" in one for one in consumed):
+        return
+    if mine in consumed:
+        yield HOLDS
+    else:
+        yield Told(f"a frame in {mine}, which the agent does not consume", "/params", tuple(consumed), mine)
+
+
+@rule("obs.frame")
+def tick(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-OBS-002: a frame of a per-tick channel in lockstep carries its tick."""
+    found = _channel(memory, message)
+    if found is None or found[0].mode != "lockstep" or found[1].rate is not None:
+        return
+    if message.at("/params/tick") is None:
+        yield Told("a frame of a per-tick channel without tick", "/params", ("tick",))
+    else:
+        yield HOLDS
+
+
+CHANGES = ("session.open.result", "session.resume.result", "obs.subscribe.result", "obs.unsubscribe.result")
+
+
+@rule("obs.frame", "obs.unsubscribe.result")
+def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-OBS-004: a subscription starts with a keyframe; keyframe_interval bounds the frames between."""
+    if message.name != "obs.frame":
+        memory.notes.clear()  # what is subscribed again starts again
+        return
+    found, seq = _channel(memory, message), whole(message.at("/params/seq"))
+    if found is None or seq is None or not (found[0].whole and memory.complete and found[0].inline):
+        return
+    last = memory.notes.get(found[2])
+    most, key = whole(found[1].declared.get("keyframe_interval")), _flags(message) & KEYFRAME
+    if key:
+        memory.notes[found[2]] = (seq, seq)
+        yield HOLDS
+    elif last is None:
+        memory.notes[found[2]] = (None, seq)
+        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), _flags(message))
+    else:
+        memory.notes[found[2]] = (last[0] if seq == last[1] + 1 else None, seq)
+        yield from _between(memory, found[2], seq, most)
+
+
+def _between(memory: Memory, place: Place, seq: int, most: int | None) -> Iterable[Told]:
+    since = memory.notes[place][0]
+    if most is not None and since is not None and seq - since > most:
+        memory.notes[place] = (None, seq)
+        yield Told(f"{seq - since} frames since the keyframe; {most} are declared", "/params/flags", (most,))
+
+
+@rule("obs.frame", "action.status", "session.state", "ping.result", "obs.subscribe.result")
+def current(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-OBS-005: the first frame of a channel that was subscribed is of now, and not of the past.
+
+    `grace` is how much older than the world's latest time stamp it may be, in ms, beside the channel's
+    own period or stale_after_ms.
+    """
+    session = memory.session(message)
+    if session is None or session.mode != "streaming":
+        return
+    clock = memory.notes.get(("clock", session.key), 0)
+    if message.name == "obs.subscribe.result":
+        before = {channel.name for channel in session.channels.values()}
+        for row in tables(message.at("/result/granted")):
+            if row.get("channel") not in before:
+                memory.notes["new", session.key, whole(row.get("channel_id"))] = clock
+        return
+    if message.name == "obs.frame":
+        yield from _first(memory, message)
+    at = "/result/transmit_ns" if message.name == "ping.result" else "/params/ts_mono_ns"
+    if message.party != "agent":
+        memory.notes["clock", session.key] = max(clock, whole(message.at(at)) or 0)
+
+
+def _first(memory: Memory, message: Message) -> Iterable[Told]:
+    found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
+    since = memory.notes.pop(("new", *found[2]), None) if found else None
+    if found is None or since is None or time is None:
+        return
+    allowed = int(_stale_after(found[1]) + memory.options["grace"]) * MS
+    if since - time > allowed:
+        said = f"the first frame is of {time}, and it was {since} when the channel was granted"
+        yield Told(said, "/params/ts_mono_ns", (), time)
+    else:
+        yield HOLDS
+
+
+def _stale_after(channel: Channel) -> float:
+    """The age in ms from which a channel's frames are stale: as declared, else two periods."""
+    stated, rate = whole(channel.declared.get("stale_after_ms")), channel.rate
+    return float(stated) if stated is not None else 2000 / rate if rate else 0.0
+
+
+@rule("obs.frame", *CHANGES)
+def gaps(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TRN-006: on a reliable channel no frame is missing, except before one that resynchronizes."""
+    if message.name != "obs.frame":
+        memory.notes.clear()
+        return
+    found, seq = _channel(memory, message), whole(message.at("/params/seq"))
+    if (
+        found is None
+        or seq is None
+        or found[1].declared.get("loss_class") != "reliable"
+        or not found[0].inline
+    ):
+        return
+    last = memory.notes.get(found[2])
+    memory.notes[found[2]] = seq
+    if last is None or _flags(message) & RESYNC or seq <= last:
+        return  # that it does not grow is another requirement's matter
+    if seq == last + 1:
+        yield HOLDS
+    else:
+        yield Told(f"frame {seq} follows {last} on a reliable channel", "/params/seq", (last + 1,), seq)
+
+
+@rule("obs.frame", "session.resume.result")
+def resync(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TRN-008: after a resumption, a reliable channel goes on with a keyframe that resynchronizes."""
+    if message.name != "obs.frame":
+        for row in tables(message.at("/result/granted/channels")):
+            memory.notes[str(message.at("/result/session_id")), whole(row.get("channel_id"))] = True
+        return
+    found = _channel(memory, message)
+    if found is None or not memory.notes.pop(found[2], False):
+        return
+    if found[1].declared.get("loss_class") != "reliable":
+        return
+    if _flags(message) & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
+        yield HOLDS
+    else:
+        said = "the first frame of a reliable channel after a resumption is no keyframe with resync"
+        yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), _flags(message))
+
+
+@rule("obs.frame", "cmd.frame")
+def rate(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside."""
+    found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
+    if found is None or found[1].rate is None or time is None:
+        return
+    times: deque[int] = memory.notes.setdefault(found[2], deque())
+    times.append(time)
+    while times[0] <= time - 1000 * MS:
+        times.popleft()
+    most = found[1].rate * 1.1 + 2
+    if len(times) > most:
+        said = f"{len(times)} frames within a second; the channel was granted {found[1].rate} Hz"
+        times.clear()
+        yield Told(said, "/params/ts_mono_ns", (found[1].rate,))
+    elif len(times) > 1:
+        yield HOLDS
+
+
+@rule("obs.frame")
+def size(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TRN-011: no frame is greater than the max_frame_bytes of the endpoint that carries it."""
+    session, payload = memory.session(message), message.at("/params/payload_b64")
+    endpoints = tables(session.ready.get("stream_endpoints")) if session else []
+    inline = next((one for one in endpoints if one.get("binding") == "inline"), None)
+    if inline is None or not isinstance(payload, str):
+        return
+    most = whole(inline.get("max_frame_bytes", 16 * 1024 * 1024))
+    length = len(payload) * 3 // 4 - payload.count("=")
+    if most is None:
+        return
+    if length <= most:
+        yield HOLDS
+    else:
+        yield Told(
+            f"a frame of {length} bytes; at most {most} are allowed", "/params/payload_b64", (most,), length
+        )
+
+
+@lru_cache(maxsize=8)
+def _bytes(payload: str) -> bytes | None:
+    try:
+        return base64.b64decode(payload, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+@lru_cache(maxsize=8)
+def _read(payload: str) -> jsontext.Parsed:
+    text, faults = jsontext.decode(_bytes(payload) or b"")
+    return jsontext.parse(text) if text is not None else jsontext.Parsed(None, faults)
+
+
+def _json(found: tuple[Session, Channel, Place] | None, message: Message) -> Any:
+    """The payload of a frame whose modality is JSON; None where it is another, or no JSON."""
+    payload = message.at("/params/payload_b64")
+    if found is None or not str(found[1].declared.get("modality")).endswith("json"):
+        return None
+    return _read(payload).value if isinstance(payload, str) and _bytes(payload) is not None else None
+
+
+@rule("obs.frame")
+def payload(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-MOD-001: a payload is what the channel's modality and schema say."""
+    found, text = _channel(memory, message), message.at("/params/payload_b64")
+    data = _bytes(text) if isinstance(text, str) else None
+    if found is None or data is None:
+        return
+    kind, wrong = str(found[1].declared.get("modality")), ""
+    if kind.endswith("json"):
+        fatal = _read(text).fatal
+        wrong = f"no JSON: {fatal.message}" if fatal else _refused(memory, found, message)
+    elif kind == "image/jpeg":
+        wrong = "" if data.startswith(b"\xff\xd8") else "no JPEG"
+    else:
+        return
+    yield Told(f"the payload of a {kind} channel is {wrong}", "/params/payload_b64") if wrong else HOLDS
+
+
+def _refused(memory: Memory, found: tuple[Session, Channel, Place], message: Message) -> str:
+    """Why the schema of an event channel refuses a whole state; a delta need not be one."""
+    schema = table(found[1].declared.get("schema"))
+    if found[1].declared.get("modality") != "text/event+json" or not schema.keys() & {"type", "properties"}:
+        return ""
+    if not _flags(message) & KEYFRAME:
+        return ""
+    if found[2] not in memory.notes:
+        memory.notes[found[2]] = embedded(memory.pack.schemas("receiver"), schema, "")
+    judge = memory.notes[found[2]]
+    return "" if judge is None or judge(_json(found, message)) else "not as the channel's schema has it"
+
+
+@rule("obs.frame")
+def metadata(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-DAT-007: ts_sim_ns and ts_send_ns are members of the frame, and not of its payload."""
+    found = _channel(memory, message)
+    body = _json(found, message)
+    if found is None or not isinstance(body, dict):
+        return
+    declared = str(found[1].declared.get("schema"))
+    inside = [name for name in ("ts_sim_ns", "ts_send_ns") if name in body and name not in declared]
+    if inside:
+        yield Told(f"the payload holds {' and '.join(inside)}", "/params/payload_b64", (), inside)
+    else:
+        yield HOLDS
+
+
+@rule("obs.frame")
+def events(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-EVT-003: an event channel does not carry the events of the protocol's registry."""
+    found = _channel(memory, message)
+    body = _json(found, message)
+    if found is None or found[1].declared.get("modality") != "text/event+json" or not isinstance(body, dict):
+        return
+    event = body.get("event")
+    schemas = memory.pack.schemas("receiver")
+    registered = "world-event.schema.json#/properties/event/anyOf/0"
+    if isinstance(event, str) and schemas.is_valid(registered, event):
+        yield Told(f"the event {event} is for world.event to tell", "/params/payload_b64", (), event)
+    else:
+        yield HOLDS
+
+
+REMEMBERED = 10_000
+"""So many frames of a session are remembered; what is older is not known any longer."""
+
+
+@rule("obs.frame", "action.submit")
+def basis(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-ACT-007: basis_ts_mono_ns is the ts_mono_ns of a frame that the session got."""
+    session, told = memory.session(message), memory.notes
+    if session is None or not (session.whole and session.inline):
+        return
+    if message.name == "obs.frame":
+        times = told.setdefault(session.key, {})
+        time = whole(message.at("/params/ts_mono_ns"))
+        times[time] = True
+        if time is None or len(times) > REMEMBERED:
+            del times[next(iter(times))]
+            told["forgotten", session.key] = True
+        return
+    stated = whole(message.at("/params/basis_ts_mono_ns"))
+    if stated is None or not memory.complete or ("forgotten", session.key) in told:
+        return
+    if stated in told.get(session.key, {}):
+        yield HOLDS
+    else:
+        yield Told(f"no frame of the session is of {stated}", "/params/basis_ts_mono_ns", (), stated)
+
+
+@rule("obs.frame", "action.submit")
+def fresh(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SAF-010: the basis of a submission was not stale yet: of its channel, no frame that came since
+    is newer by more than stale_after_ms.
+    """
+    session = memory.session(message)
+    if session is None or session.mode != "streaming":
+        return
+    if message.name == "obs.frame":
+        found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
+        if found is not None and time is not None:
+            memory.notes.setdefault(found[2], deque(maxlen=REMEMBERED)).append(time)
+        return
+    stated = whole(message.at("/params/basis_ts_mono_ns"))
+    ages = []
+    for place, channel in session.channels.items():
+        times = memory.notes.get((session.key, place), ())
+        if stated is not None and stated in times:
+            ages.append((times[-1] - stated, _stale_after(channel) * MS))
+    if ages and all(age > most for age, most in ages):
+        yield Told("the basis is stale: newer frames came since", "/params/basis_ts_mono_ns", (), stated)
+    elif ages:
+        yield HOLDS
+
+
+@rule("cmd.frame", "action.status")
+def applied(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-CMD-003: no more command frames are applied than were sent on the action's channel."""
+    session = memory.session(message)
+    if session is None or not (session.whole and session.inline and memory.complete):
+        return
+    if message.name == "cmd.frame":
+        found = _channel(memory, message)
+        if found is not None:
+            key = session.key, found[1].name
+            memory.notes[key] = memory.notes.get(key, 0) + 1
+        return
+    action, said = memory.action(message), whole(message.at("/params/stream/frames_applied"))
+    if action is None or action.asked is None or said is None:
+        return
+    channel = session.type_of(action.params).get("command_channel")
+    sent = memory.notes.get((session.key, channel), 0)
+    if channel is None:
+        return
+    if said <= sent:
+        yield HOLDS
+    else:
+        text = f"{said} command frames are said to be applied, and {sent} were sent"
+        yield Told(text, "/params/stream/frames_applied", (sent,), said)

@@ -1,0 +1,295 @@
+"""Agent World Protocol: advances in lockstep, and clocks that are compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.correlation import Message
+from conformance.protocols.awp_record import MS, WAITING, Memory, Session, table, whole
+from conformance.protocols.awp_rules import HOLDS, Told, rule
+
+
+def _per_tick(session: Session) -> list[int]:
+    """The channels that have one frame for each tick, if all frames are on record."""
+    return [place for place, channel in session.channels.items() if channel.rate is None and session.inline]
+
+
+@dataclass(slots=True)
+class _Advance:
+    """An advance under way: from which tick, and the frames that came, by channel and tick."""
+
+    start: int
+    frames: Counter[tuple[int | None, int | None]]
+
+
+@rule("world.tick", "obs.frame", "world.tick.result", "world.tick.error")
+def advance(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TIM-003: before world.tick is answered, each per-tick channel had one frame for each tick."""
+    session, notes = memory.session(message), memory.notes
+    if session is None or session.mode != "lockstep":
+        return
+    under_way: _Advance | None = notes.get(session.key)
+    if message.name == "world.tick":
+        start = whole(message.at("/params/expected_tick"))
+        notes[session.key] = None if under_way or start is None else _Advance(start, Counter())
+    elif message.name == "obs.frame":
+        if under_way is not None:
+            tick = whole(message.at("/params/tick"))
+            under_way.frames[whole(message.at("/params/channel_id")), tick] += 1
+    else:
+        notes[session.key] = None
+        end = whole(message.at("/result/tick"))
+        if under_way is not None and end is not None and end - under_way.start < 10_000:
+            yield from _advanced(session, under_way, end)
+
+
+def _advanced(session: Session, under_way: _Advance, end: int) -> Iterable[Told]:
+    for place in _per_tick(session):
+        for tick in range(under_way.start + 1, end + 1):
+            count = under_way.frames[place, tick]
+            if count != 1:
+                said = f"channel {place} had {count} frames of tick {tick} before the answer"
+                yield Told(said, "/result/tick", (1,), count)
+                return
+        yield HOLDS
+
+
+@rule("session.open.result", "world.tick", "obs.frame")
+def initial(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TIM-009: a lockstep session starts with a frame of the current tick on each per-tick channel."""
+    notes = memory.notes
+    if message.name == "session.open.result":
+        asked = table(message.request.at("/params")) if message.request else {}
+        now = whole(message.at("/result/tick"))
+        if asked.get("mode") == "lockstep" and now is not None:
+            notes[str(message.at("/result/session_id"))] = (now, False, set())
+        return
+    session = memory.session(message)
+    if session is None or session.key not in notes:
+        return
+    now, asked_on, seen = notes[session.key]
+    if message.name == "world.tick":
+        notes[session.key] = (now, True, seen)
+        return
+    place, tick = whole(message.at("/params/channel_id")), whole(message.at("/params/tick"))
+    if place in seen or place not in _per_tick(session) or tick is None:
+        return
+    seen.add(place)
+    if tick == now:
+        yield HOLDS
+    elif tick < now or asked_on:  # else another session may have advanced the world
+        yield Told(
+            f"the first frame is of tick {tick}, and the session began at {now}", "/params/tick", (now,), tick
+        )
+
+
+@rule("action.status")
+def staged(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TIM-010: in lockstep, an action does not execute before the advance after its admission.
+
+    The session clock moves with advances alone, so the two do not have the same time.
+    """
+    session, action = memory.session(message), memory.action(message)
+    now = whole(message.at("/params/ts_mono_ns"))
+    if session is None or action is None or session.mode != "lockstep" or now is None:
+        return
+    admitted = action.entered.get("accepted")
+    if action.state not in WAITING or message.at("/params/state") != "executing" or admitted is None:
+        return
+    if now > admitted:
+        yield HOLDS
+    elif now == admitted:
+        yield Told(
+            "it executes at the time of its admission, without an advance", "/params/ts_mono_ns", (), now
+        )
+
+
+@dataclass(slots=True)
+class _Step:
+    """The last tick of a session and its time, and how long a tick is, once that is known."""
+
+    tick: int
+    time: int
+    step: int | None = None
+
+
+@rule("world.tick", "obs.frame", "action.status", "world.event", "world.reset.result", "world.restore.result")
+def steps(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TIM-013: in lockstep, the session clock moves with advances alone, by the same amount each.
+
+    Judged from the first advance on: which tick a session begins with is AWP-TIM-009's.
+    """
+    session = memory.session(message)
+    if session is None or session.mode != "lockstep":
+        return
+    if message.name == "world.tick":
+        memory.notes["advanced", session.key] = True
+        return
+    if message.name.endswith(".result") or message.at("/params/event") == "world_resetting":
+        memory.notes.pop(session.key, None)  # a reset may move the tick, even back
+        return
+    tick, time = whole(message.at("/params/tick")), whole(message.at("/params/ts_mono_ns"))
+    last: _Step | None = memory.notes.get(session.key)
+    if tick is None or time is None or ("advanced", session.key) not in memory.notes:
+        return
+    if last is None:
+        memory.notes[session.key] = _Step(tick, time)
+    elif tick >= last.tick:
+        yield from _stepped(last, tick, time)
+        last.tick, last.time = tick, time
+
+
+def _stepped(last: _Step, tick: int, time: int) -> Iterable[Told]:
+    took, count = time - last.time, tick - last.tick
+    if count == 0:
+        fits = took == 0
+    elif last.step is None:
+        fits = took > 0 and took % count == 0
+        last.step = took // count if fits else None
+    else:
+        fits = took == last.step * count
+    if fits:
+        yield HOLDS
+    else:
+        wanted = f"; a tick is {last.step} ns" if last.step else ""
+        said = f"the clock went from {last.time} to {time} between tick {last.tick} and {tick}{wanted}"
+        yield Told(said, "/params/ts_mono_ns", (), time)
+
+
+@rule("ping", "ping.result")
+def agent_clock(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-CLK-006: the agent's own clock does not go back, as its pings and its pongs show."""
+    if message.party != "agent":
+        return
+    at = "/params/origin_ns" if message.name == "ping" else "/result/transmit_ns"
+    key, time = (message.event.connection, message.name), whole(message.at(at))
+    if time is None:
+        return
+    last = memory.notes.get(key)
+    memory.notes[key] = time
+    if last is None or time >= last:
+        yield HOLDS
+    else:
+        yield Told(f"the agent's clock is at {time}, and was at {last}", at, (last,), time)
+
+
+SAMPLES = 8
+"""The estimate is of one of so many of the latest exchanges (AWP-CLK-008)."""
+
+
+def _exchanges(memory: Memory, session: Session) -> list[tuple[int, int]]:
+    exchanges: list[tuple[int, int]] = memory.notes.setdefault(session.key, [])
+    return exchanges
+
+
+def _learn(memory: Memory, session: Session, message: Message) -> None:
+    """Note an exchange that the agent began within the session."""
+    request = message.request
+    origin, received = whole(message.at("/result/origin_ns")), whole(message.at("/result/receive_ns"))
+    inside = request is not None and request.party == "agent" and request.seq > session.began.seq
+    if inside and origin is not None and received is not None:
+        _exchanges(memory, session).append((origin, received))
+
+
+@rule("ping.result", "obs.report")
+def estimate(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-CLK-008: the offset and round trip that an agent reports follow from one of its last exchanges.
+
+    With offset = ((receive - origin) + (transmit - destination)) / 2 and the round trip, which has the
+    destination in it, offset = receive - origin - rtt / 2. `slack` is what rounding may do, in ns; an
+    answer that is on its way may not be in the report yet, so one more exchange counts.
+    """
+    session = memory.session(message)
+    if session is None or not session.whole or not memory.complete:
+        return
+    if message.name == "ping.result":
+        _learn(memory, session, message)
+        return
+    offset, trip = message.at("/params/sync/offset_ns"), whole(message.at("/params/sync/rtt_ns"))
+    latest = _exchanges(memory, session)[-SAMPLES - 1 :]
+    if not isinstance(offset, int) or trip is None:
+        return
+    if any(
+        abs(received - origin - trip / 2 - offset) <= memory.options["slack"] for origin, received in latest
+    ):
+        yield HOLDS
+    else:
+        said = f"the offset {offset} with a round trip of {trip} follows from none of the last exchanges"
+        yield Told(said, "/params/sync/offset_ns", (), offset)
+
+
+@rule("ping.result", "cmd.frame", "action.submit")
+def synchronized(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-AGT-008: an agent gives a session time of its own only after an exchange of pings."""
+    session = memory.session(message)
+    if session is None or not session.whole or session.mode != "streaming" or not memory.complete:
+        return
+    if message.name == "ping.result":
+        _learn(memory, session, message)
+        return
+    at = "/params/ts_mono_ns" if message.name == "cmd.frame" else "/params/valid_until_ns"
+    if message.at(at) is None:
+        return
+    if _exchanges(memory, session):
+        yield HOLDS
+    elif ("told", session.key) not in memory.notes:
+        memory.notes["told", session.key] = True
+        yield Told("a time on the session clock, and no ping was answered before it", at)
+
+
+@rule("cmd.frame", "ping", "ping.result")
+def issued(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-CLK-009: a command frame was issued before the world stamps a ping that was sent after it.
+
+    `grace` is how much the two clocks may differ by an honest estimate, in ms.
+    """
+    session = memory.session(message)
+    if session is None or session.mode != "streaming":
+        return
+    if message.name == "cmd.frame":
+        memory.notes[session.key] = message
+    elif message.name == "ping" and message.party == "agent":
+        memory.notes["ping", message.seq] = memory.notes.pop(session.key, None)
+    elif message.request is not None:
+        frame = memory.notes.pop(("ping", message.request.seq), None)
+        received = whole(message.at("/result/receive_ns"))
+        issue = whole(frame.at("/params/ts_mono_ns")) if frame else None
+        if received is not None and issue is not None:
+            yield from _issue(frame, issue, received, memory.options["grace"])
+
+
+def _issue(frame: Any, issue: int, received: int, grace: float) -> Iterable[Told]:
+    if issue <= received + grace * MS:
+        yield Told(about=frame)
+    else:
+        said = f"it was issued at {issue}, and a later message arrived at {received}"
+        yield Told(said, "/params/ts_mono_ns", (), issue, about=frame)
+
+
+@rule("session.open.result", "session.resume.result", "session.telemetry", "session.close")
+def telemetry(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TIM-006: in a streaming session, telemetry comes every second.
+
+    Judged by the times of the record, and missed after `seconds`, since they tell when it was seen.
+    """
+    now, place = message.event.time, message.event.connection
+    if now is None:
+        return
+    asked = table(message.request.at("/params")) if message.request else {}
+    known = memory.sessions.get(str(message.at("/result/session_id")))
+    if message.name.endswith(".result"):
+        streams = asked.get("mode") == "streaming" or (known is not None and known.mode == "streaming")
+        memory.notes[place] = (now, message) if streams else None
+        return
+    if not memory.notes.get(place):
+        return
+    last, about = memory.notes[place]
+    memory.notes[place] = (now, message) if message.name == "session.telemetry" else None
+    if now - last > memory.options["seconds"]:
+        said = f"no telemetry for {now - last:.1f} s"
+        yield Told(said, about=message if message.name == "session.telemetry" else about)
+    elif message.name == "session.telemetry":
+        yield HOLDS

@@ -1,0 +1,343 @@
+"""Agent World Protocol: what a record tells of its connections, sessions, grants and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from conformance import jsontext
+from conformance.checks import Observation
+from conformance.correlation import Message
+from conformance.events import Closed, Opened
+from conformance.packs import Pack
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+
+
+def whole(value: Any) -> int | None:
+    """A value as a counter or a time, or None where it is none (which is another requirement's matter)."""
+    if value is None or jsontext.bounds_fault(value, *jsontext.U53) is not None:
+        return None
+    return int(value)
+
+
+def number(value: Any) -> float | None:
+    """A value as a number, or None where it is none."""
+    return None if isinstance(value, bool) or not isinstance(value, (int, float)) else value
+
+
+def table(value: Any) -> dict[str, Any]:
+    """A value as an object; empty where it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def tables(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; none where it is no list."""
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+def names(value: Any) -> list[str]:
+    """The strings of a list; none where it is no list."""
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+class Channel(NamedTuple):
+    """A channel that a session was granted: its name, its rate (None: a frame per tick), its declaration."""
+
+    name: str
+    rate: float | None
+    declared: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Action:
+    """An action that was admitted: what was submitted, where it stands, and since when.
+
+    `state` is None where nobody knows it; `asked` is the submission, None for one that is not on record.
+    `entered` are the session times at which each state was first reported.
+    """
+
+    id: str
+    asked: Message | None = None
+    state: str | None = None
+    number: int = 0
+    received: int | None = None
+    entered: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What was submitted."""
+        return table(self.asked.at("/params")) if self.asked else {}
+
+
+@dataclass(slots=True)
+class Session:
+    """One session, as far as the record shows it. A `whole` one is on record from its beginning."""
+
+    key: str
+    connection: str
+    asked: dict[str, Any]
+    ready: dict[str, Any]
+    manifest: dict[str, Any]
+    agent: dict[str, Any]
+    whole: bool
+    began: Message
+    channels: dict[int, Channel] = field(default_factory=dict)
+    actions: dict[str, Action] = field(default_factory=dict)
+    closing: Message | None = None
+    closed: bool = False
+    resumed: int = 0
+    number: int = 0
+
+    @property
+    def mode(self) -> str:
+        """The time model that was asked for; empty where that is not on record."""
+        return str(self.asked.get("mode", ""))
+
+    @property
+    def bodies(self) -> list[str]:
+        """The embodiments that it binds; none for an observer."""
+        one = self.asked.get("embodiment")
+        return [one] if isinstance(one, str) else names(self.asked.get("embodiments"))
+
+    @property
+    def granted(self) -> dict[str, Any]:
+        """What was granted when it began."""
+        return table(self.ready.get("granted"))
+
+    @property
+    def inline(self) -> bool:
+        """Whether every frame of it is on record, since none can travel by another connection."""
+        endpoints = tables(self.ready.get("stream_endpoints"))
+        return all(one.get("binding") == "inline" for one in endpoints)
+
+    def type_of(self, action: dict[str, Any]) -> dict[str, Any]:
+        """The declaration of a submission's type; empty where there is none."""
+        declared = tables(self.manifest.get("action_schemas"))
+        return next((row for row in declared if row.get("type") == action.get("type")), {})
+
+
+NUMBERED = ("action.status", "world.event", "session.state", "action.submit.result", "action.cancel.result")
+"""What has a status_seq of its own, or reports one."""
+
+
+def numbered(message: Message) -> int | None:
+    """The status_seq of a message of `NUMBERED`, or None where it has none."""
+    part = "/result" if message.name.endswith(".result") else "/params"
+    return whole(message.at(f"{part}/status_seq"))
+
+
+TERMINAL = ("rejected", "completed", "failed", "preempted", "cancelled")
+WAITING = ("pending_approval", "queued", "accepted")
+
+
+class Memory:
+    """What the record has told so far. `notes` is one rule's own knowledge, empty whenever something
+    could not be understood; then `complete` is False from there on.
+    """
+
+    def __init__(self, pack: Pack, options: dict[str, Any]) -> None:
+        self.pack = pack
+        self.options = options
+        self.notes: dict[Any, Any] = {}
+        self.complete = True
+        self.sessions: dict[str, Session] = {}
+        self.opened: set[str] = set()
+        self.ended: dict[str, float | None] = {}
+        self._current: dict[str, str] = {}
+        self._greetings: dict[str, Message] = {}
+        self._manifests: dict[str, dict[str, Any]] = {}
+
+    def session(self, message: Message) -> Session | None:
+        """The session of the message's connection, if one is known."""
+        return self.sessions.get(self._current.get(message.event.connection, ""))
+
+    def greeting(self, message: Message) -> Message | None:
+        """The last answer to initialize on the message's connection."""
+        return self._greetings.get(message.event.connection)
+
+    def manifest(self, message: Message) -> dict[str, Any]:
+        """The manifest that was last given on the message's connection."""
+        return self._manifests.get(message.event.connection, {})
+
+    def action(self, message: Message) -> Action | None:
+        """The action that a status or a result names."""
+        session = self.session(message)
+        named = table(message.at("/params") or message.at("/result")).get("action_id")
+        return session.actions.get(str(named)) if session else None
+
+    def others(self, message: Message) -> Iterable[Session]:
+        """Other sessions that are open, on connections that are."""
+        for session in self.sessions.values():
+            elsewhere = session.connection != message.event.connection
+            if elsewhere and not session.closed and session.connection not in self.ended:
+                yield session
+
+    def lose(self, seen: Observation) -> None:
+        """Something could not be understood, and may have been anything."""
+        self.complete = False
+        self.notes.clear()
+        for session in self.sessions.values():
+            for action in session.actions.values():
+                if seen.loses(action.id):
+                    action.state = None
+
+    def doubt(self, message: Message) -> None:
+        """Nobody knows where the action stands that the message is about."""
+        self.complete = False
+        self.notes.clear()
+        action = self.action(message)
+        if action is not None:
+            action.state = None
+
+    def count(self, message: Message) -> None:
+        """Where a number is missing, so is what was told under it, and nobody knows what that was."""
+        session = self.session(message)
+        if session is None or message.name not in NUMBERED:
+            return
+        given = numbered(message)
+        first = session.number == 0 and not session.whole
+        if given is None or (given > session.number + 1 and not first):
+            self.complete = False
+            self.notes.clear()
+            for action in session.actions.values():
+                action.state = None
+        session.number = max(session.number, given or 0)
+
+    def connected(self, event: Opened | Closed) -> None:
+        """A connection begins or ends."""
+        if isinstance(event, Opened):
+            self.opened.add(event.connection)
+            self.ended.pop(event.connection, None)
+            for known in (self._current, self._greetings, self._manifests):
+                known.pop(event.connection, None)
+        else:
+            self.ended[event.connection] = event.time
+
+    def follow(self, message: Message) -> None:
+        """Learn from a message."""
+        learn = _LESSONS.get(message.name)
+        if learn is not None:
+            learn(self, message)
+
+    def _greet(self, message: Message) -> None:
+        self._greetings[message.event.connection] = message
+        if not message.name.endswith(".error"):
+            self._manifests[message.event.connection] = table(message.at("/result"))
+
+    def _remanifest(self, message: Message) -> None:
+        self._manifests[message.event.connection] = table(message.at("/result"))
+
+    def _open(self, message: Message) -> None:
+        request = message.request
+        self._begin(message, table(request.at("/params")) if request else {}, whole=request is not None)
+
+    def _begin(self, message: Message, asked: dict[str, Any], *, whole: bool) -> Session:
+        connection, ready = message.event.connection, table(message.at("/result"))
+        greeting = self._greetings.get(connection)
+        greeted = greeting.request if greeting else None
+        agent = table(greeted.at("/params")) if greeted else {}
+        session = Session(
+            str(ready.get("session_id")),
+            connection,
+            asked,
+            ready,
+            self._manifests.get(connection, {}),
+            agent,
+            whole,
+            message,
+        )
+        self._current[connection] = session.key
+        self.sessions[session.key] = session
+        self._grant(session, table(ready.get("granted")).get("channels"))
+        return session
+
+    def _resume(self, message: Message) -> None:
+        ready = table(message.at("/result"))
+        session = self.sessions.get(str(ready.get("session_id")))
+        if session is None:
+            session = self._begin(message, {}, whole=False)
+        session.connection = message.event.connection
+        session.resumed += 1
+        session.ready = {**ready, "granted": session.granted or ready.get("granted")}
+        self._current[message.event.connection] = session.key
+        self._grant(session, table(ready.get("granted")).get("channels"))
+
+    def _subscribe(self, message: Message) -> None:
+        session = self.session(message)
+        if session is not None:
+            self._grant(session, message.at("/result/granted"))
+
+    def _grant(self, session: Session, rows: Any) -> None:
+        declared = tables(session.manifest.get("observation_channels"))
+        declared += tables(session.manifest.get("command_channels"))
+        session.channels = {
+            place: Channel(
+                str(row.get("channel")),
+                number(row.get("rate_hz")),
+                next((one for one in declared if one.get("id") == row.get("channel")), {}),
+            )
+            for row in tables(rows)
+            if (place := whole(row.get("channel_id"))) is not None
+        }
+
+    def _closing(self, message: Message) -> None:
+        session = self.session(message)
+        if session is not None and session.closing is None:
+            session.closing = message
+
+    def _closed(self, message: Message) -> None:
+        session = self.session(message)
+        if session is not None and (message.name != "session.state" or _says(message) == "closed"):
+            session.closed = True
+
+    def _admit(self, message: Message) -> None:
+        session, request = self.session(message), message.request
+        if session is None or request is None:
+            return
+        name = str(request.at("/params/action_id"))
+        if name not in session.actions:
+            session.actions[name] = Action(
+                name, request, received=whole(message.at("/result/received_ts_mono_ns"))
+            )
+            _take(session.actions[name], message, "/result")
+
+    def _status(self, message: Message) -> None:
+        session = self.session(message)
+        at = "/result" if message.request else "/params"
+        if session is not None:
+            name = str(message.at(f"{at}/action_id"))
+            _take(session.actions.setdefault(name, Action(name)), message, at)
+
+
+def _says(message: Message) -> Any:
+    return message.at("/params/state")
+
+
+def _take(action: Action, message: Message, at: str) -> None:
+    """Take over what a message says of an action, unless it is older than what is known."""
+    state, seq = message.at(f"{at}/state"), whole(message.at(f"{at}/status_seq"))
+    if seq is None or not isinstance(state, str):
+        action.state = None
+    elif seq > action.number:
+        action.state, action.number = state, seq
+        action.entered.setdefault(state, whole(message.at(f"{at}/ts_mono_ns")))
+
+
+_LESSONS: dict[str, Callable[[Memory, Message], None]] = {
+    "initialize.result": Memory._greet,
+    "initialize.error": Memory._greet,
+    "world.manifest.result": Memory._remanifest,
+    "session.open.result": Memory._open,
+    "session.resume.result": Memory._resume,
+    "obs.subscribe.result": Memory._subscribe,
+    "obs.unsubscribe.result": Memory._subscribe,
+    "session.close": Memory._closing,
+    "session.close.result": Memory._closed,
+    "session.state": Memory._closed,
+    "action.submit.result": Memory._admit,
+    "action.status": Memory._status,
+    "action.cancel.result": Memory._status,
+}

@@ -1,0 +1,351 @@
+"""Agent World Protocol: how sessions begin, go on and end, and over which connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.correlation import Message
+from conformance.patterns import matches
+from conformance.protocols.awp_record import (
+    NUMBERED,
+    TERMINAL,
+    Memory,
+    Session,
+    names,
+    numbered,
+    table,
+    tables,
+    whole,
+)
+from conformance.protocols.awp_rules import HOLDS, Told, rule
+
+OURS = range(1000, 5000)
+"""The codes of the protocol's own errors."""
+
+RANGE = 2006
+"""The error that answers an integer out of range, whatever else was wrong."""
+
+
+def refused(message: Message, code: int, why: str) -> Iterable[Told]:
+    """What to say of the answer to a request that has to be refused with `code`."""
+    found = whole(message.at("/error/code"))
+    if not message.name.endswith(".error"):
+        yield Told(f"{why}, so {code} is the answer, and this is a result", expected=(code,))
+    elif found == code:
+        yield HOLDS
+    elif found in OURS and found != RANGE:
+        yield Told(f"{why}, so {code} is the answer, and this is {found}", "/error/code", (code,), found)
+
+
+@rule("initialize.result")
+def version(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-VER-002: the world answers with a version that the agent offered."""
+    offered = names(message.request.at("/params/protocol_versions")) if message.request else []
+    chosen = message.at("/result/protocol_version")
+    if not offered or not isinstance(chosen, str) or not matches("^[0-9]+\\.[0-9]+$", chosen):
+        return
+    if chosen in offered:
+        yield HOLDS
+    else:
+        said = f"the version {chosen} was not offered; offered: {', '.join(offered)}"
+        yield Told(said, "/result/protocol_version", tuple(offered), chosen)
+
+
+@rule("session.open")
+def refused_version(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-AGT-001: an agent whose versions were all refused opens no session on that connection."""
+    greeting = memory.greeting(message)
+    if greeting is None:
+        return
+    if whole(greeting.at("/error/code")) == 1001:
+        yield Told("a session is asked for, and initialize found no version in common")
+    elif not greeting.name.endswith(".error"):
+        yield HOLDS
+
+
+@rule("session.open")
+def manifest(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-AGT-002: an agent opens no session against a manifest that the published schema refuses."""
+    declared = memory.manifest(message)
+    if not declared:
+        return
+    if memory.pack.schemas("receiver").is_valid("world-manifest.schema.json", declared):
+        yield HOLDS
+    else:
+        yield Told("a session is asked for, and the manifest that was given is not valid")
+
+
+@rule("session.open.result", "session.resume.result")
+def initialized(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SES-001: a session is opened or resumed on a connection on which initialize succeeded."""
+    greeting = memory.greeting(message)
+    if greeting is not None and not greeting.name.endswith(".error"):
+        yield HOLDS
+    elif message.event.connection in memory.opened and memory.complete:
+        yield Told("a session begins, and initialize did not succeed on this connection before")
+
+
+@dataclass(slots=True)
+class _Standing:
+    """The state that a session last reported, and over how many resumptions."""
+
+    state: str
+    number: int = 0
+    resumed: int = 0
+
+
+@rule(*NUMBERED)
+def states(memory: Memory, message: Message) -> Iterable[Told]:
+    """Session states follow each other as the table `moves` says; this judges what follows `from`.
+
+    With `resumed` it judges alone what is first said after a resumption, else all that is not.
+    """
+    session = memory.session(message)
+    if session is None:
+        return
+    begun = _Standing("negotiating" if session.whole and memory.complete else "")
+    stood: _Standing = memory.notes.setdefault(session.key, begun)
+    number = numbered(message)
+    if number is None or number <= stood.number:
+        return  # it is said again
+    stood.number = number
+    if message.name == "session.state" and isinstance(message.at("/params/state"), str):
+        yield from _state(memory, session, stood, message.at("/params/state"))
+
+
+def _state(memory: Memory, session: Session, stood: _Standing, state: str) -> Iterable[Told]:
+    before, resumed = stood.state, session.resumed > stood.resumed
+    stood.state = state
+    if state == "active":
+        stood.resumed = session.resumed  # so the resumption is over
+    if before not in memory.options["from"] or memory.options.get("resumed", resumed) != resumed:
+        return
+    allowed = memory.options["moves"].get(before, [])
+    if state in allowed:
+        yield HOLDS
+    else:
+        said = f"the session goes from {before} to {state}; allowed: {', '.join(allowed) or 'nothing'}"
+        yield Told(said, "/params/state", tuple(allowed), state)
+
+
+@rule("session.open.result", "session.open.error")
+def second(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-CTL-007: a second session.open on a connection that holds a session fails with 2004."""
+    session = memory.session(message)
+    if session is not None and not session.closed and session.connection == message.event.connection:
+        yield from refused(message, 2004, f"the connection holds the session {session.key}")
+
+
+@rule("session.resume.result", "session.resume.error")
+def resumable(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-CTL-005: a session whose connection was lost can be resumed within its reconnect_window_ms."""
+    token = message.request.at("/params/session_token") if message.request else None
+    session = next((one for one in memory.sessions.values() if one.ready.get("session_token") == token), None)
+    if session is None or session.closed or session.closing:
+        return
+    if message.name.endswith(".result"):
+        yield HOLDS
+    elif whole(message.at("/error/code")) == 2003 and _is_within(memory, session, message):
+        yield Told("the session is refused as expired, and its reconnect window is open", "/error/code")
+
+
+def _is_within(memory: Memory, session: Session, message: Message) -> bool:
+    lost, now = memory.ended.get(session.connection), message.event.time
+    window = whole(session.ready.get("reconnect_window_ms"))
+    return lost is not None and now is not None and window is not None and (now - lost) * 1000 < window - 500
+
+
+@rule("session.resume.error", "session.open", "action.submit", "action.cancel", "obs.subscribe", "world.tick")
+def unknown(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SES-008: an agent whose session is unknown to the world opens a new one before anything else."""
+    place = message.event.connection
+    if message.name == "session.resume.error":
+        memory.notes[place] = whole(message.at("/error/code")) == 2005
+    elif memory.notes.get(place) and memory.session(message) is None:
+        if message.name == "session.open":
+            yield HOLDS
+        else:
+            yield Told(f"{message.name} goes on with a session that the world does not know (2005)")
+
+
+@rule("session.open.result", "session.resume.result")
+def identity(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SES-009: a session keeps its session_id, and no other has the same."""
+    name, token = message.at("/result/session_id"), None
+    if message.name == "session.open.result":
+        if name in memory.sessions:
+            yield Told(f"the session_id {name} is that of an earlier session", "/result/session_id", (), name)
+        return
+    token = message.request.at("/params/session_token") if message.request else None
+    for session in memory.sessions.values():
+        if session.ready.get("session_token") != token:
+            continue
+        if session.key == name:
+            yield HOLDS
+        else:
+            said = f"the session was {session.key}, and is resumed as {name}"
+            yield Told(said, "/result/session_id", (session.key,), name)
+
+
+@rule(
+    "obs.frame", "action.status", "session.state", "world.event", "session.telemetry", "session.resume.result"
+)
+def replaced(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SES-010: a session that was resumed on a new connection says nothing more on the old one."""
+    session = memory.session(message)
+    if message.name == "session.resume.result":
+        known = memory.sessions.get(str(message.at("/result/session_id")))
+        if known is not None and known.connection != message.event.connection:
+            yield HOLDS
+    elif session is not None and session.connection != message.event.connection:
+        yield Told(f"{message.name} comes on a connection that was replaced by {session.connection}")
+
+
+@rule("action.submit.result", "action.submit.error")
+def closing(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SES-011: a session that was asked to close admits no further action."""
+    session, request = memory.session(message), message.request
+    if session is None or request is None or session.closing is None or request.seq < session.closing.seq:
+        return
+    known = session.actions.get(str(request.at("/params/action_id")))
+    if message.name.endswith(".result") and known is None:
+        yield Told("an action is admitted that was submitted after session.close", expected=(2003,))
+    elif whole(message.at("/error/code")) == 2003:
+        yield HOLDS
+
+
+def _stayed_closed(memory: Memory) -> Iterable[Message]:
+    return list(memory.notes.values())
+
+
+NOTIFIED = ("obs.frame", "action.status", "world.event", "session.telemetry")
+
+
+@rule(
+    "session.close.result", "session.open.result", "session.resume.result", *NOTIFIED, ending=_stayed_closed
+)
+def silent(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SES-006: after the answer to session.close, nothing more is said of the session.
+
+    An answer that came too early, while an action had not ended, is AWP-SES-011's finding alone.
+    """
+    place, session = message.event.connection, memory.session(message)
+    if message.name == "session.close.result":
+        if session and all(action.state in TERMINAL for action in session.actions.values()):
+            memory.notes[place] = message
+    elif message.name.endswith(".result"):
+        memory.notes.pop(place, None)
+    elif memory.notes.pop(place, None) is not None:
+        yield Told(f"{message.name} comes after session.close was answered")
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@rule("session.open.result", "session.resume.result")
+def plaintext(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SEC-001: a stream endpoint on another machine is encrypted."""
+    for place, endpoint in enumerate(tables(message.at("/result/stream_endpoints"))):
+        url = urlsplit(str(endpoint.get("url", "")))
+        if url.scheme in ("ws", "http") and url.hostname not in LOOPBACK:
+            said = f"{url.scheme}://{url.hostname} is neither encrypted nor on this machine"
+            yield Told(said, f"/result/stream_endpoints/{place}/url")
+        elif url.scheme:
+            yield HOLDS
+
+
+@rule("session.open.result", "session.resume.result")
+def credential(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SEC-006: the URL of a stream endpoint holds no credential."""
+    for place, endpoint in enumerate(tables(message.at("/result/stream_endpoints"))):
+        text = str(endpoint.get("url", ""))
+        url = urlsplit(text)
+        named = any("token" in name.lower() for name, _ in parse_qsl(url.query, keep_blank_values=True))
+        if named or url.username or str(message.at("/result/session_token")) in text:
+            yield Told("the URL holds a credential", f"/result/stream_endpoints/{place}/url")
+        elif text:
+            yield HOLDS
+
+
+@rule("session.open.result")
+def token(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SEC-003: a session token is for one session, and is not its public name."""
+    mine = message.at("/result/session_token")
+    if any(session.ready.get("session_token") == mine for session in memory.sessions.values()):
+        yield Told("another session has the same session_token", "/result/session_token")
+    elif mine == message.at("/result/session_id"):
+        yield Told("the session_token is the session_id, which is no secret", "/result/session_token")
+    elif isinstance(mine, str):
+        yield HOLDS
+
+
+@rule("session.open.result")
+def window(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SAF-003: reconnect_window_ms is not shorter than the safe state's watchdog_ms."""
+    safe = table(table(memory.manifest(message).get("safety_policy")).get("safe_state"))
+    watchdog, open_for = whole(safe.get("watchdog_ms")), whole(message.at("/result/reconnect_window_ms"))
+    if watchdog is None or open_for is None:
+        return
+    if open_for >= watchdog:
+        yield HOLDS
+    else:
+        said = f"the reconnect window is {open_for} ms, and the watchdog {watchdog} ms"
+        yield Told(said, "/result/reconnect_window_ms", (watchdog,), open_for)
+
+
+@dataclass(slots=True)
+class _Beat:
+    """When a side last sent a ping in a session, and how often it should."""
+
+    last: float
+    every: float
+    about: Message
+
+
+@rule("session.open.result", "session.resume.result", "ping", "session.close")
+def beats(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-SAF-001, AWP-AGT-006: `party` pings at least every heartbeat_interval_ms.
+
+    Judged by the times of the record. They tell when a message was seen, not when it was sent, so it is
+    missed only after `intervals` of them.
+    """
+    now, place = message.event.time, message.event.connection
+    every = whole(message.at("/result/heartbeat_interval_ms"))
+    if now is None:
+        return
+    if message.name.endswith(".result"):
+        memory.notes[place] = _Beat(now, every / 1000, message) if every else None
+        return
+    beat: _Beat | None = memory.notes.get(place)
+    if beat is None or (message.name == "ping" and message.party != memory.options["party"]):
+        return
+    if now - beat.last > beat.every * memory.options["intervals"] + 0.5:
+        silent = f"{memory.options['party']} sent no ping for {now - beat.last:.1f} s"
+        said = f"the {silent}; the interval is {beat.every} s"
+        yield Told(said, about=message if message.party == memory.options["party"] else beat.about)
+    elif message.name == "ping":
+        yield HOLDS
+    beat.last = now
+
+
+@rule("error")
+def unknown_method(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-CTL-002: a request for a method that the protocol does not have is answered with -32601."""
+    request = message.request
+    if request is None or request.kind is not None:
+        return
+    method, code = str(request.at("/method")), whole_code(message)
+    if method.startswith("x-") or any(kind.when.get("method") == method for kind in memory.pack.kinds):
+        return
+    if code == -32601:
+        yield HOLDS
+    elif code in OURS and code != RANGE:
+        yield Told(f"the unknown method {method} is answered with {code}", "/error/code", (-32601,), code)
+
+
+def whole_code(message: Message) -> int | None:
+    """The code of an error response."""
+    code = message.at("/error/code")
+    return code if isinstance(code, int) else None
