@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
@@ -263,6 +264,11 @@ def parts(pointer: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
+@lru_cache(maxsize=4096)
+def _steps(pointer: str) -> tuple[str, ...]:
+    return tuple(parts(pointer))  # the same few are asked for with every message
+
+
 _BAD_TILDE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
 
@@ -278,7 +284,7 @@ MISSING: Final[Any] = _Missing()
 
 def resolve(value: JSON, pointer: str) -> JSON:
     """The part of a value that a JSON Pointer means (RFC 6901 §4), or MISSING."""
-    for step in parts(pointer):
+    for step in _steps(pointer):
         if isinstance(value, dict):
             value = value.get(step, MISSING)
         elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):

@@ -341,3 +341,6 @@ _LESSONS: dict[str, Callable[[Memory, Message], None]] = {
     "action.status": Memory._status,
     "action.cancel.result": Memory._status,
 }
+
+TEACHING = frozenset(_LESSONS) | frozenset(NUMBERED)
+"""The messages from which something is learnt, whatever a rule is about."""

@@ -14,7 +14,7 @@ from conformance.correlation import Message
 from conformance.events import Closed, Opened
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
-from conformance.protocols.awp_record import Memory
+from conformance.protocols.awp_record import TEACHING, Memory
 
 
 class Told(NamedTuple):
@@ -48,11 +48,18 @@ class _Ruled:
         self._requirement = requirement
         self._memory = memory
         self._kinds = kinds
+        self._heeded = kinds | TEACHING
         self._judge = judge
         self._ending = ending
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """What the rule says of the message, before anything is learnt from it."""
+        message = seen.message
+        if message is None or message.kind is None or message.name in self._heeded:
+            return self._heed(seen)
+        return self._heed(seen) if message.kind.name in self._kinds else ()  # most messages, and so quickly
+
+    def _heed(self, seen: Observation) -> Iterable[Finding]:
         message = seen.message
         if isinstance(seen.event, (Opened, Closed)):
             self._memory.connected(seen.event)
