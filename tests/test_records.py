@@ -72,6 +72,34 @@ def test_messages_of_an_array_stand_where_they_stand() -> None:
     assert (finding.line, finding.column) == (1, 20)
 
 
+def test_the_mark_before_an_array_is_told_of_its_first_message() -> None:
+    first, second, _ = opened(b'\xef\xbb\xbf[{"a":1}, {"b":2}]', pack=VA)
+    assert [[fault.code for fault in event.faults] for event in (first, second)] == [["WIRE-BOM"], []]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_lines_of_a_record_may_be_an_array(indent: int | None) -> None:
+    """As `jq -s .` makes them."""
+    said = {"seq": 2, "event": "received", "party": "agent", "connection": "main"}
+    transcript = [HEADER, OPENED, {**said, "message": PROGRESS}]
+    trace = [{"marker": "start"}, {"from": "agent", "msg": PING}]
+    for rows, name, message in ((transcript, "message", PROGRESS), (trace, "msg", PING)):
+        text = json.dumps(rows, indent=indent)
+        (event,) = (one for one in opened(text) if isinstance(one, Received))
+        before = text.split("\n")[: event.line - 1]
+        here = "\n".join(text.split("\n")[event.line - 1 :])[event.column - 1 :]
+        assert json.JSONDecoder().raw_decode(here)[0] == message
+        assert "\n".join(before).count(f'"{name}"') == 0
+
+
+def test_a_long_silence_before_the_first_message_takes_its_length_in_time() -> None:
+    began = time.perf_counter()
+    pieces = [b"\n" * 1000] * 4000
+    event, _ = records.open_stream([*pieces, lines(PROGRESS).encode()], "input").events
+    assert event.line == 4_000_001
+    assert time.perf_counter() - began < 20  # a second or two; with every piece looked at anew, minutes
+
+
 def test_a_large_array_takes_no_longer_than_its_lines() -> None:
     began = time.perf_counter()
     events = opened(json.dumps([PROGRESS] * 20_000))
@@ -149,6 +177,12 @@ def test_a_line_without_an_end_is_not_kept_until_it_ends(monkeypatch: pytest.Mon
     asked = 0
     assert records._until_line(endless()) == (b"x" * 60, False)
     assert asked == 6
+
+
+def test_a_second_line_without_an_end_is_not_kept_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=50))
+    pieces = iter([b"[\n", *[b"1" * 10] * 100])
+    assert records._until_decided(b"", pieces) == (b"[\n" + b"1" * 50, False)
 
 
 # --- Which protocol --------------------------------------------------------------------------------

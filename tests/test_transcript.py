@@ -279,6 +279,7 @@ BAD_LINES = [
     '{"seq":1,"event":"sung"}',
     '{"seq":"x","event":"opened"}',
     '{"seq":1,"event":"opened","time":"soon"}',
+    '{"seq":1,"event":"opened","time":1%s}' % ("0" * 400),
     '{"seq":1,"event":"opened","detail":5}',
     '{"seq":1,"event":"opened","connection":null}',
     '{"seq":1,"event":"closed"}',
