@@ -58,7 +58,7 @@ def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
 def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -> Record | Unrecognised:
     """The record in bytes as they come; no more of them are read than are needed to tell what it is.
 
-    Raises InputUnreadable where a transcript is broken.
+    Raises InputUnreadable where a transcript is broken, or nothing is text that could be messages.
     """
     texts, held, recogniser = _texts(iter(chunks)), list[Reading](), Recogniser(where)
     first: Reading | None = None
@@ -78,6 +78,8 @@ def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -
             break
     whole = chain(held, texts)
     if pack is None:
+        if held and (packed := recognition.packed(held[0].data)):
+            raise InputUnreadable(f"{where}: this holds no messages that can be read: it is {packed}")
         return Unrecognised(recogniser.undecided(), _from_messages(whole))
     trace = trace_of(first.value, pack) if first else None
     return Record(pack, _from_trace(whole, trace, where) if trace else _from_messages(whole), others)

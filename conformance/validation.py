@@ -202,7 +202,10 @@ def _of_kind(finding: Finding, event: Event, pack: Pack) -> Finding:
 
 
 def _judge_text(record: records.Unrecognised, judged: Judged, tell: Tell) -> None:
-    """Judge what no protocol recognises as text; if some of it is JSON, `error` says what it is not."""
+    """Judge what no protocol recognises as text; if some of it is JSON, `error` says what it is not.
+
+    It is then none of these protocols' matter, whatever it looks like as their text.
+    """
     for event in record.events:
         if isinstance(event, (Malformed, Received)):
             for fault in event.faults:
@@ -211,6 +214,7 @@ def _judge_text(record: records.Unrecognised, judged: Judged, tell: Tell) -> Non
             judged.error = str(record.why)
     if not judged.told:
         judged.error = str(record.why)
+    judged.fails = judged.fails and not judged.error
 
 
 def _of_fault(event: Malformed | Received, fault: Fault) -> Finding:

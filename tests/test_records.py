@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -240,6 +243,55 @@ def test_what_nobody_recognises_is_said_to_be_so(data: bytes, said: str) -> None
 def test_what_is_known_by_its_shape_is_named(value: Any, said: str) -> None:
     with pytest.raises(UnknownProtocol, match=f"It looks like {said}"):
         records.open_record(lines(value).encode(), "input")
+
+
+def called(method: str, **more: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, **more}
+
+
+ANSWER = {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [called("initialize", params={"protocolVersion": "2025-06-18"}), ANSWER],
+        [called("tools/list"), ANSWER, called("ping"), ANSWER],
+        [{"note": 1}, called("initialize", params={"processId": 1, "capabilities": {}}), ANSWER],
+        [{"from": "client", "msg": called("tools/list")}, {"from": "server", "msg": ANSWER}],
+    ],
+    ids=["MCP", "MCP, with a call of the same name", "the language server protocol", "a trace of MCP"],
+)
+def test_answers_to_another_protocol_are_none_of_this(values: list[Any]) -> None:
+    with pytest.raises(UnknownProtocol):
+        records.open_record(lines(*values).encode(), "input")
+
+
+def test_another_envelope_does_not_hide_a_protocol() -> None:
+    assert records.open_record(lines(called("tools/list"), PROGRESS).encode(), "input").pack is VA
+    assert (
+        records.open_record(lines({"model": "m", "messages": []}, PING).encode(), "input").pack is KNOWN[1][1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (gzip.compress(lines(PROGRESS).encode()), "compressed by gzip"),
+        (bz2.compress(lines(PROGRESS).encode()), "compressed by bzip2"),
+        (lzma.compress(lines(PROGRESS).encode()), "compressed by xz"),
+        (lines(PROGRESS).encode("utf-16"), "text in UTF-16"),
+        (lines(PROGRESS).encode("utf-16-le"), "text in UTF-16"),
+        (lines(PROGRESS).encode("utf-16-be"), "text in UTF-16"),
+        (lines(PROGRESS).encode("utf-32"), "text in UTF-32"),
+        (b"<!DOCTYPE html>\n<html></html>\n", "an HTML page"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_what_is_no_text_of_messages_is_said_to_be_what_it_is(data: bytes, said: str) -> None:
+    with pytest.raises(InputUnreadable, match=f"input: .*it is {said}"):
+        records.open_record(data, "input")
+    assert records.open_record(data, "input", VA).pack is VA
 
 
 @pytest.mark.parametrize("value", [None, 5, "x", [], {}, {"$schema": "x"}, PING, PROGRESS])

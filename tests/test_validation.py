@@ -178,6 +178,15 @@ def test_an_input_of_no_known_protocol() -> None:
     assert inputs.json["inputs"][0]["protocol"] is None
 
 
+def test_an_input_of_no_known_protocol_is_not_invalid_for_its_text() -> None:
+    """Where something in it is JSON, it is likelier not for us than broken."""
+    inputs = told(b'{"hello": 1}\nlistening\n')
+    [judged] = inputs.judged
+    assert [row["requirement"] for row in inputs.json["inputs"][0]["findings"]] == ["WIRE-NOISE"]
+    assert "no known protocol recognises this input" in judged.summary()
+    assert judgement.exit_code([judged]) == 3
+
+
 def test_an_input_that_is_no_json_at_all() -> None:
     """That it is no JSON can be said whatever the protocol."""
     inputs = told(b'{"protocol": "va-agent-protocol",}')
