@@ -14,7 +14,7 @@ from conformance.schemas import load
 from conformance.wording import shown
 
 HELD = 10_000
-"""So many texts of an input are looked at for one that tells its protocol."""
+"""So many texts of an input are looked at for one that tells its protocol, if they are not too long."""
 
 
 class Trace(NamedTuple):

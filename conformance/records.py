@@ -24,6 +24,9 @@ from conformance.wording import shown
 LOOKED_AT = 1_000_000
 """So many bytes of an input are looked at to tell one text on many lines from many texts."""
 
+FED = 1 << 16
+"""So many bytes are cut into lines at once: the readings of all that is there would not fit in memory."""
+
 
 class Record(NamedTuple):
     """An input that was recognised: its pack, and its events in order.
@@ -63,8 +66,10 @@ def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -
     texts, held, recogniser = _texts(iter(chunks)), list[Reading](), Recogniser(where)
     first: Reading | None = None
     others: tuple[Pack, ...] = ()
+    room = jsontext.LIMITS.length
     for text in islice(texts, HELD):
         held.append(text)
+        room -= len(text.data)
         if text.fatal is not None:
             continue
         if first is None and transcript.is_header(text.value):
@@ -74,7 +79,7 @@ def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -
         if pack is None:
             pack = recogniser.look(text.value)
             others = recognition.older(pack, text.value) if pack else ()
-        if pack is not None:
+        if pack is not None or room < 0:
             break
     whole = chain(held, texts)
     if pack is None:
@@ -181,14 +186,16 @@ def _at_once(data: bytes) -> Iterator[Reading]:
         if whole.fatal is None:
             yield from _elements(whole)
             return
-    lines = list(_lines([data]))
-    yield from _elements(lines[0]) if len(lines) == 1 else lines
+    lines = _lines([data])
+    first = list(islice(lines, 2))
+    yield from _elements(first[0]) if len(first) == 1 else chain(first, lines)
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[Reading]:
     stream = LineStream(jsontext.LIMITS)
     for chunk in chunks:
-        yield from stream.feed(chunk)
+        for at in range(0, len(chunk), FED):
+            yield from stream.feed(chunk[at : at + FED])
     yield from stream.end()
 
 

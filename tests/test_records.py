@@ -315,6 +315,29 @@ def test_a_protocol_that_is_named_is_taken_at_its_word() -> None:
     assert records.open_record(b'{"a":1}', "input", VA).pack is VA
 
 
+def test_long_texts_of_no_protocol_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=5000))
+    asked = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal asked
+        while asked < 1000:
+            asked += 1
+            yield b'{"hello":"' + b"x" * 1000 + b'"}\n'
+
+    found = records.open_stream(pieces(), "input")
+    assert isinstance(found, records.Unrecognised)
+    assert asked < 10
+    assert sum(isinstance(event, Received) for event in found.events) == 1000
+
+
+def test_many_lines_are_read_as_they_are_asked_for() -> None:
+    found = records.open_stream([b"[\n" + b"1,\n" * 500_000], "input", VA)
+    began = time.perf_counter()
+    assert isinstance(next(iter(found.events)), Malformed)
+    assert time.perf_counter() - began < 2  # all of them take longer
+
+
 def test_texts_of_no_protocol_are_events_too() -> None:
     found = records.open_stream([b'{"a":1}\nhello\n'], "input")
     assert isinstance(found, records.Unrecognised)
