@@ -20,6 +20,7 @@ from conformance.errors import InputUnreadable
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Received, Sent
 from conformance.framing import LineStream, Reading, read_message, read_part
 from conformance.jsontext import BOM
+from conformance.packs import wire_requirements
 
 FORMAT = 1
 
@@ -191,9 +192,18 @@ def _event(reading: Reading, value: Any) -> Event:
     party = _string(value["party"])
     if "fault" in value:
         data = base64.b64decode(value["data"], validate=True).removesuffix(b"\n")
-        return Malformed(seq, party, data, Fault(**value["fault"]), connection, time, reading.line)
+        return Malformed(seq, party, data, _fault(value["fault"]), connection, time, reading.line)
     recorded = _recorded(reading, value)
     return event_of(recorded, seq, party, sent=name == "sent", connection=connection, time=time)
+
+
+def _fault(members: dict[str, Any]) -> Fault:
+    fault = Fault(**members)
+    if [type(value) for value in fault] != [str, str, int, int, int, bool, str]:
+        raise TypeError(f"{members!r} is no fault")
+    if fault.code not in wire_requirements():
+        raise ValueError(f"unknown fault {fault.code!r}")
+    return fault
 
 
 def _string(value: Any) -> str:

@@ -226,6 +226,11 @@ def test_a_name_that_is_not_utf_8(here: Path) -> None:
     result = process("validate", name, cwd=here)
     assert result.returncode == 3
     assert one_sentence(result.stderr.decode("utf-8")).startswith(r"x\udcff.json: ")
+    for form in ("json", "junit", "github"):
+        assert process("validate", name, "--format", form, cwd=here).returncode == 3
+    log = json.loads(process("validate", name, "--format", "sarif", cwd=here).stdout)
+    [notification] = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert notification["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "x%FF.json"}
 
 
 def test_output_that_is_not_utf_8(here: Path) -> None:

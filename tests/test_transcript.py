@@ -289,6 +289,8 @@ BAD_LINES = [
     '{"seq":1,"event":"received","party":"agent","text":5}',
     '{"seq":1,"event":"malformed","party":"agent","data":"*"}',
     '{"seq":1,"event":"malformed","party":"agent","data":"eA==","fault":{"nonsense":1}}',
+    '{"seq":1,"event":"malformed","party":"agent","data":"eA==","fault":{"code":"WIRE-JSON","message":"","line":"1"}}',
+    '{"seq":1,"event":"malformed","party":"agent","data":"eA==","fault":{"code":"WIRE-ELSE","message":""}}',
     "not JSON",
 ]
 
