@@ -149,13 +149,12 @@ class Cables:
 
     def _event(self, cable: _Cable, reading: Reading, party: str) -> Event:
         return transcript.event_of(
-            reading,
+            reading._replace(line=1),
             self._number(),
             party,
             sent=party == self._peer,
             connection=cable.name,
             time=self._time(),
-            line=1,
         )
 
     def _binary(self, cable: _Cable, data: bytes) -> Event:

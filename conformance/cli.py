@@ -68,7 +68,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, readable=False))
 @click.option("-p", "--protocol", default="", help="PROTOCOL or PROTOCOL@REVISION; else it is recognised.")
 @click.option("-k", "--kind", default="", help="The kind of every message; else it is recognised.")
 @click.option("--form", type=click.Choice(["sender", "receiver"]), default="sender", show_default=True,

@@ -1,4 +1,8 @@
-"""What is printed. A reader that goes away (`| head`) is no error, and changes no verdict."""
+"""What is printed. A reader that goes away (`| head`) is no error, and changes no verdict.
+
+That nothing more can be written is an error, where it is what was asked for; where it is an error that
+cannot be written, nobody can be told.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,22 @@ import sys
 
 import click
 
+from conformance.errors import UsageError
+
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text on standard output, or on standard error."""
+    """Print a text on standard output, or on standard error. UsageError where the former is full."""
     try:
         click.echo(text, err=err, nl=nl)
-    except BrokenPipeError:
+    except OSError as error:
         # What is still to come goes nowhere, and what is left in the buffer must not complain at exit.
         stream = sys.stderr if err else sys.stdout
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not err and not isinstance(error, BrokenPipeError):
+            raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
 
 def width() -> int:
     """The columns of the terminal on standard output; 0 where it is none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    shown = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if shown else 0

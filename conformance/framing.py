@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from conformance.events import JSON, Fault
-from conformance.jsontext import BOM, LIMITS, Limits, decode, parse
+from conformance.jsontext import BOM, LIMITS, Limits, Place, decode, parse
 from conformance.tokens import Broken, Scanner, line_column, shortened
 
 HELD_LINES: Final = 10_000  # an object spread over more of them is not put together
@@ -30,8 +30,8 @@ class Reading(NamedTuple):
     """One message, or what came in place of one.
 
     `data` is what came, without the newline at its end; `text` what was judged: decoded, without a
-    byte order mark, without carriage returns at its end. `line`, from 1, is where it begins in the
-    stream; the positions of the faults are those within `text`.
+    byte order mark, without carriage returns at its end. `line` and `column`, from 1, are where it
+    begins in the stream; the positions of the faults are those within `text`.
     """
 
     data: bytes
@@ -39,6 +39,7 @@ class Reading(NamedTuple):
     text: str
     value: JSON
     faults: tuple[Fault, ...] = ()
+    column: int = 1
 
     @property
     def fatal(self) -> Fault | None:
@@ -60,6 +61,13 @@ def read_message(data: bytes, line: int = 1, limits: Limits = LIMITS) -> Reading
         message = f"expected a JSON object but found {_kind(parsed.value)}"
         faults += (Fault("WIRE-OBJECT", message, fatal=False),)
     return Reading(data, line, text, parsed.value, faults)
+
+
+def read_part(whole: Reading, place: Place) -> Reading:
+    """Read a part of another message's text as a message that stands where the part does."""
+    text = whole.text[place.offset : place.end].encode("utf-8", "surrogatepass")
+    column = place.column + (whole.column - 1 if place.line == 1 else 0)
+    return read_message(text, whole.line + place.line - 1)._replace(column=column)
 
 
 def _legible(data: bytes) -> str:

@@ -348,6 +348,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise BadPack(f"{path} is not what it should be ({type(error).__name__}: {error})") from None
 
 
+@cache
 def wire_requirements(root: Path | None = None) -> dict[str, Requirement]:
     """The kit's own requirements of every text, whatever the protocol, by id."""
     rows = _object((root or data_root()) / "schemas" / "kit" / "wire.json")["requirements"]

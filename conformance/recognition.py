@@ -14,7 +14,7 @@ from conformance.schemas import load
 from conformance.wording import shown
 
 HELD = 10_000
-"""So many texts of an input are looked at for one that tells its protocol."""
+"""So many texts of an input are looked at for one that tells its protocol, if they are not too long."""
 
 
 class Trace(NamedTuple):
@@ -57,10 +57,16 @@ class Recogniser:
         self._unknown: JSON = None
         self._seen = False
         self._between: tuple[Pack, ...] = ()
+        self._foreign = ""
+        self._calls_elsewhere = False
 
     def look(self, value: JSON) -> Pack | None:
-        """The pack of the value, if exactly one protocol knows it: its newest revision that does."""
-        found = () if foreign(value) else _knowing(value)
+        """The pack of the value, if exactly one protocol knows it: its newest revision that does.
+
+        Protocols of one envelope share its responses, and names of methods: where the calls of another
+        one came first, these tell nothing more.
+        """
+        found = self._known(value)
         if len(found) == 1:
             return found[0]
         self._between = self._between or found
@@ -68,17 +74,49 @@ class Recogniser:
             self._seen, self._unknown = True, value
         return None
 
+    def _known(self, value: JSON) -> tuple[Pack, ...]:
+        message = _held(value)
+        name = foreign(message)
+        if name:
+            self._foreign = self._foreign or name
+            self._calls_elsewhere |= "jsonrpc" in message
+            return ()
+        known = _knowing(value)
+        return tuple(pack for pack in known if not (self._calls_elsewhere and "envelope" in pack.meta))
+
     def undecided(self) -> UnknownProtocol:
         """Why no value told its protocol: what they look like, and what there is."""
         if self._between:
             names = " and ".join(pack.protocol for pack in self._between)
             return UnknownProtocol(f"{self._where}: this may be {names}; name one of them with -p")
         begins = f"it begins with {shown(self._unknown)}" if self._seen else "it holds no JSON message"
-        like = _like(self._unknown) if self._seen else ""
+        like = f". It looks like {self._foreign}" if self._foreign else _like(self._unknown)
         known = dict.fromkeys(pack.protocol for pack in find_all())
         listed = "; ".join(f"{pack.protocol}: {_shape(pack)}" for pack in _newest(known))
         said = f"no known protocol recognises this input ({begins}){like}"
         return UnknownProtocol(f"{self._where}: {said}. Known are {listed}. Name one with -p")
+
+
+def packed(data: bytes) -> str:
+    """What bytes are that are no text of messages, told by their beginning; empty for anything else."""
+    return next((name for name, begins in _SIGNATURES.items() if data.startswith(begins)), "")
+
+
+_SIGNATURES = {
+    "text in UTF-32, and messages are UTF-8": (b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
+    "text in UTF-16, and messages are UTF-8": (
+        *(b"\xff\xfe", b"\xfe\xff"),
+        *(b"{\0", b"[\0", b"\0{", b"\0["),
+    ),
+    "compressed by gzip": (b"\x1f\x8b",),
+    "compressed by bzip2": (b"BZh",),
+    "compressed by xz": (b"\xfd7zXZ\0",),
+    "compressed by zstd": (b"\x28\xb5\x2f\xfd",),
+    "a ZIP archive": (b"PK\x03\x04",),
+    "an SQLite database": (b"SQLite format 3\0",),
+    "a capture of packets": (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4"),
+    "an HTML page": (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+}
 
 
 def belongs_elsewhere(value: JSON, pack: Pack) -> str:
@@ -135,6 +173,13 @@ def _knows_in_record(pack: Pack, value: JSON) -> bool:
     )
 
 
+def _held(value: JSON) -> JSON:
+    """The message that the value holds, if it is a line of a record; else the value itself."""
+    formats = (trace for pack in find_all() for trace in traces(pack))
+    fitting = (one for one in formats if one.is_line(value) and one.holds_message(value))
+    return next((pointer_value(value, one.message) for one in fitting), value)
+
+
 def _newest(protocols: Iterable[str]) -> list[Pack]:
     return [next(pack for pack in find_all() if pack.protocol == name) for name in protocols]
 
@@ -144,10 +189,7 @@ def _shape(pack: Pack) -> str:
 
 
 def _like(value: JSON) -> str:
-    """What it looks like, as far as that can be told."""
-    name = foreign(value)
-    if name:
-        return f". It looks like {name}"
+    """What it looks like, as far as that can be told of what has no known shape."""
     method = jsontext.resolve(value, "/method")
     if isinstance(value, dict) and "jsonrpc" in value and isinstance(method, str):
         return f". It looks like JSON-RPC, and no protocol here has a method {shown(method)}"

@@ -7,8 +7,6 @@ messages: one JSON text, or one a line.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple
@@ -16,7 +14,8 @@ from typing import NamedTuple
 from conformance import jsontext, recognition, transcript
 from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
 from conformance.events import JSON, Closed, Event
-from conformance.framing import LineStream, Reading, read_message
+from conformance.framing import LineStream, Reading, read_message, read_part
+from conformance.jsontext import Place
 from conformance.packs import Pack, find, pointer_value
 from conformance.recognition import HELD, Recogniser, Trace, trace_of
 from conformance.tokens import Broken, Scanner
@@ -24,6 +23,9 @@ from conformance.wording import shown
 
 LOOKED_AT = 1_000_000
 """So many bytes of an input are looked at to tell one text on many lines from many texts."""
+
+FED = 1 << 16
+"""So many bytes are cut into lines at once: the readings of all that is there would not fit in memory."""
 
 
 class Record(NamedTuple):
@@ -59,29 +61,32 @@ def open_record(data: bytes, where: str, pack: Pack | None = None) -> Record:
 def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -> Record | Unrecognised:
     """The record in bytes as they come; no more of them are read than are needed to tell what it is.
 
-    Raises InputUnreadable where a transcript is broken.
+    Raises InputUnreadable where a transcript is broken, or nothing is text that could be messages.
     """
-    texts, held, recogniser = _texts(iter(chunks)), list[_Text](), Recogniser(where)
-    first: _Text | None = None
+    texts, held, recogniser = _texts(iter(chunks)), list[Reading](), Recogniser(where)
+    first: Reading | None = None
     others: tuple[Pack, ...] = ()
+    room = jsontext.LIMITS.length
     for text in islice(texts, HELD):
         held.append(text)
-        if text.reading.fatal is not None:
+        room -= len(text.data)
+        if text.fatal is not None:
             continue
-        if first is None and transcript.is_header(text.reading.value):
-            known = pack or _named(text.reading.value, where)
-            rest = (one.reading for one in chain(held[:-1], texts))
-            return Record(known, transcript.read(rest, where))
+        if first is None and transcript.is_header(text.value):
+            known = pack or _named(text.value, where)
+            return Record(known, transcript.read(chain(held[:-1], texts), where))
         first = first or text
         if pack is None:
-            pack = recogniser.look(text.reading.value)
-            others = recognition.older(pack, text.reading.value) if pack else ()
-        if pack is not None:
+            pack = recogniser.look(text.value)
+            others = recognition.older(pack, text.value) if pack else ()
+        if pack is not None or room < 0:
             break
     whole = chain(held, texts)
     if pack is None:
+        if held and (packed := recognition.packed(held[0].data)):
+            raise InputUnreadable(f"{where}: this holds no messages that can be read: it is {packed}")
         return Unrecognised(recogniser.undecided(), _from_messages(whole))
-    trace = trace_of(first.reading.value, pack) if first else None
+    trace = trace_of(first.value, pack) if first else None
     return Record(pack, _from_trace(whole, trace, where) if trace else _from_messages(whole), others)
 
 
@@ -96,14 +101,7 @@ def _named(header: dict[str, JSON], where: str) -> Pack:
         raise InputUnreadable(f"{where}: the transcript's header names no known pack: {error}") from None
 
 
-class _Text(NamedTuple):
-    """One text of the input, and the column in which it begins."""
-
-    reading: Reading
-    column: int = 1
-
-
-def _texts(chunks: Iterator[bytes]) -> Iterator[_Text]:
+def _texts(chunks: Iterator[bytes]) -> Iterator[Reading]:
     """Every text of the input: one if it is one JSON text, else one a line.
 
     Where the first line is a message, lines are read as they come; else as much is read as it takes to
@@ -116,7 +114,7 @@ def _texts(chunks: Iterator[bytes]) -> Iterator[_Text]:
     if ended:
         yield from _at_once(data)
     else:
-        yield from map(_Text, _lines(chain([data], chunks)))
+        yield from _lines(chain([data], chunks))
 
 
 _BLANK = b"\r\n \t"
@@ -124,10 +122,12 @@ _BLANK = b"\r\n \t"
 
 def _until_line(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
     """The first bytes with a line that is not blank and its end; whether that is all there is."""
-    data = bytearray()
+    data, begun = bytearray(), False
     for chunk in chunks:
         data += chunk
-        if (b"\n" in chunk and b"\n" in data.lstrip(_BLANK)) or len(data) > jsontext.LIMITS.length:
+        rest = chunk if begun else chunk.lstrip(_BLANK)
+        begun = begun or bool(rest)
+        if b"\n" in rest or len(data) > jsontext.LIMITS.length:
             return bytes(data), False
     return bytes(data), True
 
@@ -148,17 +148,22 @@ class _Opening:
 
     def __init__(self) -> None:
         self._scanner = Scanner(jsontext.LIMITS.depth)
-        self._rest = b""
+        self._rest = bytearray()
         self._left = LOOKED_AT
         self._size = 0
 
     def goes_on(self, piece: bytes) -> bool:
         """Whether it may, with this piece too."""
         self._size += len(piece)
+        if self._size > jsontext.LIMITS.length:
+            return False
         if self._left <= 0:
-            return self._size <= jsontext.LIMITS.length
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        return all(map(self._takes, lines))
+            return True
+        self._rest += piece
+        if b"\n" not in piece:
+            return True
+        *lines, self._rest = self._rest.split(b"\n")
+        return all(map(self._takes, map(bytes, lines)))
 
     def _takes(self, line: bytes) -> bool:
         self._left -= len(line) + 1
@@ -173,7 +178,7 @@ class _Opening:
         return True
 
 
-def _at_once(data: bytes) -> Iterator[_Text]:
+def _at_once(data: bytes) -> Iterator[Reading]:
     """The texts of a whole input."""
     head, newline, rest = data.strip(_BLANK).partition(b"\n")
     if newline and rest.strip() and read_message(head).fatal is not None:
@@ -181,60 +186,45 @@ def _at_once(data: bytes) -> Iterator[_Text]:
         if whole.fatal is None:
             yield from _elements(whole)
             return
-    lines = list(_lines([data]))
-    yield from _elements(lines[0]) if len(lines) == 1 else map(_Text, lines)
+    lines = _lines([data])
+    first = list(islice(lines, 2))
+    yield from _elements(first[0]) if len(first) == 1 else chain(first, lines)
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[Reading]:
     stream = LineStream(jsontext.LIMITS)
     for chunk in chunks:
-        yield from stream.feed(chunk)
+        for at in range(0, len(chunk), FED):
+            yield from stream.feed(chunk[at : at + FED])
     yield from stream.end()
 
 
-def _elements(reading: Reading) -> Iterator[_Text]:
+def _elements(reading: Reading) -> Iterator[Reading]:
     """The messages of an array, each with its own place; anything else as it is."""
     if not isinstance(reading.value, list) or not reading.value:
-        yield _Text(reading)
+        yield reading
         return
-    text, line, at, margin = reading.text, reading.line, 0, 0
-    for start, end in _spans(text):
+    text, line, at, margin = reading.text, 1, 0, 0
+    marks = tuple(fault for fault in reading.faults if fault.code == "WIRE-BOM")  # what is in no element
+    for _, start, end in jsontext.spans(text, text.index("[")):
         line, margin = line + text.count("\n", at, start), text.rfind("\n", at, start) + 1 or margin
         at = start
-        yield _Text(read_message(text[start:end].encode("utf-8", "surrogatepass"), line), start - margin + 1)
+        element = read_part(reading, Place(start, end, line, start - margin + 1))
+        yield element._replace(faults=(*marks, *element.faults))
+        marks = ()
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the elements of an array begin and end in its text, which is JSON."""
-    at = _next(text, text.index("[") + 1)
-    while text[at] != "]":
-        end = _PLAIN.raw_decode(text, at)[1]
-        yield at, end
-        at = _next(text, end)
-
-
-def _next(text: str, at: int) -> int:
-    """Where the next token begins that is no comma."""
-    found = _MARK.search(text, at)
-    assert found is not None, "an array ends with a bracket"
-    return found.start()
-
-
-_PLAIN = json.JSONDecoder()
-_MARK = re.compile(r"[^ \t\r\n,]")
-
-
-def _from_messages(texts: Iterable[_Text]) -> Iterator[Event]:
+def _from_messages(texts: Iterable[Reading]) -> Iterator[Event]:
     seq = 0
     for seq, text in enumerate(texts, 1):
-        yield transcript.event_of(text.reading, seq, "", column=text.column)
+        yield transcript.event_of(text, seq, "")
     yield Closed(seq + 1)
 
 
-def _from_trace(texts: Iterable[_Text], trace: Trace, where: str) -> Iterator[Event]:
+def _from_trace(texts: Iterable[Reading], trace: Trace, where: str) -> Iterator[Event]:
     """The messages of a protocol's own record, without what else its lines tell."""
     seq = 0
-    for seq, (reading, _) in enumerate(texts, 1):
+    for seq, reading in enumerate(texts, 1):
         if reading.fatal is not None:
             yield transcript.event_of(reading, seq, "")
         elif not trace.is_line(reading.value):
@@ -249,9 +239,5 @@ def _from_trace(texts: Iterable[_Text], trace: Trace, where: str) -> Iterator[Ev
 def _traced(reading: Reading, seq: int, trace: Trace) -> Event:
     place = jsontext.locate(reading.text, trace.message)
     assert place is not None, "a line that was parsed is JSON"
-    text = reading.text[place.offset : place.end].encode("utf-8", "surrogatepass")
     party = pointer_value(reading.value, trace.party)
-    known = party if isinstance(party, str) else ""
-    return transcript.event_of(
-        read_message(text), seq, known, line=reading.line + place.line - 1, column=place.column
-    )
+    return transcript.event_of(read_part(reading, place), seq, party if isinstance(party, str) else "")

@@ -43,7 +43,7 @@ class Scanner:
 
     def tokens(self, text: str) -> Iterator[Token]:
         """The tokens of the next piece; raises Broken where they are no JSON."""
-        at = _after(_SPACE, text, 0)
+        at = after(_SPACE, text, 0)
         while at < len(text):
             char = text[at]
             if char not in _BEGINNINGS[self.want]:
@@ -56,7 +56,7 @@ class Scanner:
                 at = token[2]
                 if char in "{[":
                     self.steps.append("" if char == "{" else -1)
-            at = _after(_SPACE, text, at)
+            at = after(_SPACE, text, at)
 
     def _token(self, text: str, at: int, char: str) -> Token:
         if char == '"' and self.want in (_NAME, _MEMBER):
@@ -95,7 +95,8 @@ _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 
 
-def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+def after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where what fits the pattern at `at` ends; `at` itself where nothing does."""
     match = pattern.match(text, at)
     return match.end() if match else at
 
@@ -104,10 +105,10 @@ def _scalar(text: str, at: int, char: str) -> Token:
     if char == '"':
         value, end = _string(text, at)
         return "string", at, end, value
-    word = text[at : _after(_WORD, text, at)]
+    word = text[at : after(_WORD, text, at)]
     if word in _LITERALS:
         return "literal", at, at + len(word), _LITERALS[word]
-    end = _after(_NUMBER, text, at)
+    end = after(_NUMBER, text, at)
     if word or text[end - 1] not in "0123456789":
         raise _unexpected(text, at, _VALUE) if word else _unexpected(text, end, "a digit")
     return "number", at, end, None
@@ -129,7 +130,7 @@ def _broken_string(text: str, start: int) -> Broken:
             message = f"the control character U+{ord(text[at]):04X} stands unescaped in a string"
             return Broken("WIRE-JSON", message, text, at)
         if not (escape := _ESCAPE.match(text, at)):
-            end = _after(_CUT_ESCAPE, text, at)
+            end = after(_CUT_ESCAPE, text, at)
             return _unexpected(text, end, _ESCAPED if end == at + 1 else "four hex digits after \\u")
         at = escape.end()
     line, column = line_column(text, start)
@@ -137,7 +138,7 @@ def _broken_string(text: str, start: int) -> Broken:
 
 
 def _unexpected(text: str, at: int, want: str) -> Broken:
-    word = text[at : _after(_WORD, text, at)] or text[at : at + 1]
+    word = text[at : after(_WORD, text, at)] or text[at : at + 1]
     if not word:
         return Broken("WIRE-JSON", f"expected {want} but the text ends", text, at)
     cut = any(literal.startswith(word) for literal in _LITERALS) and len(text) == at + len(word)

@@ -18,8 +18,9 @@ from typing import IO, Any
 from conformance import jsontext
 from conformance.errors import InputUnreadable
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Received, Sent
-from conformance.framing import LineStream, Reading, read_message
+from conformance.framing import LineStream, Reading, read_message, read_part
 from conformance.jsontext import BOM
+from conformance.packs import wire_requirements
 
 FORMAT = 1
 
@@ -35,16 +36,13 @@ def event_of(
     sent: bool = False,
     connection: str = "main",
     time: float | None = None,
-    line: int | None = None,
-    column: int = 1,
 ) -> Sent | Received | Malformed:
-    """The event that a reading is; `line` is the reading's own unless it stands somewhere else."""
-    at = reading.line if line is None else line
-    fault = reading.fatal
+    """The event that a reading is."""
+    line, column, fault = reading.line, reading.column, reading.fatal
     if fault is not None:
-        return Malformed(seq, party, reading.data, fault, connection, time, at, column)
+        return Malformed(seq, party, reading.data, fault, connection, time, line, column)
     made = Sent if sent else Received
-    return made(seq, party, reading.text, reading.value, connection, time, reading.faults, at, column)
+    return made(seq, party, reading.text, reading.value, connection, time, reading.faults, line, column)
 
 
 class Redaction:
@@ -171,16 +169,16 @@ def is_header(value: Any) -> bool:
     return isinstance(value, dict) and "transcript" in value
 
 
-def read_event(text: str, value: Any, line: int, where: str) -> Event:
+def read_event(reading: Reading, where: str) -> Event:
     """The event of one line of a transcript; InputUnreadable with file and line where it is none."""
     try:
-        return _event(text, value, line)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        said = f"{where}:{line}: this line of the transcript is no event ({type(error).__name__}: {error})"
-        raise InputUnreadable(said) from None
+        return _event(reading, reading.value)
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+        said = f"this line of the transcript is no event ({type(error).__name__}: {error})"
+        raise InputUnreadable(f"{where}:{reading.line}: {said}") from None
 
 
-def _event(text: str, value: Any, line: int) -> Event:
+def _event(reading: Reading, value: Any) -> Event:
     name, seq = value["event"], int(value["seq"])
     connection = _string(value.get("connection", "main"))
     time = None if value.get("time") is None else float(value["time"])
@@ -194,12 +192,18 @@ def _event(text: str, value: Any, line: int) -> Event:
     party = _string(value["party"])
     if "fault" in value:
         data = base64.b64decode(value["data"], validate=True).removesuffix(b"\n")
-        return Malformed(seq, party, data, Fault(**value["fault"]), connection, time, line)
-    reading, column = _recorded(text, value)
-    sent = name == "sent"
-    return event_of(
-        reading, seq, party, sent=sent, connection=connection, time=time, line=line, column=column
-    )
+        return Malformed(seq, party, data, _fault(value["fault"]), connection, time, reading.line)
+    recorded = _recorded(reading, value)
+    return event_of(recorded, seq, party, sent=name == "sent", connection=connection, time=time)
+
+
+def _fault(members: dict[str, Any]) -> Fault:
+    fault = Fault(**members)
+    if [type(value) for value in fault] != [str, str, int, int, int, bool, str]:
+        raise TypeError(f"{members!r} is no fault")
+    if fault.code not in wire_requirements():
+        raise ValueError(f"unknown fault {fault.code!r}")
+    return fault
 
 
 def _string(value: Any) -> str:
@@ -208,14 +212,14 @@ def _string(value: Any) -> str:
     return value
 
 
-def _recorded(text: str, value: dict[str, Any]) -> tuple[Reading, int]:
+def _recorded(reading: Reading, value: dict[str, Any]) -> Reading:
     if "message" in value:
-        place = jsontext.locate(text, "/message")
-        assert place is not None
-        return read_message(text[place.offset : place.end].encode("utf-8", "surrogatepass")), place.column
+        place = jsontext.locate(reading.text, "/message")
+        assert place is not None, "a line that was parsed is JSON"
+        return read_part(reading, place)
     if "text" in value:
-        return read_message(value["text"].encode("utf-8", "surrogatepass")), 1
-    return _reread(base64.b64decode(value["data"], validate=True)), 1
+        return read_message(value["text"].encode("utf-8", "surrogatepass"), reading.line)
+    return _reread(base64.b64decode(value["data"], validate=True))._replace(line=reading.line)
 
 
 def _reread(data: bytes) -> Reading:
@@ -234,7 +238,7 @@ def read(lines: Iterator[Reading], where: str) -> Iterator[Event]:
     for reading in lines:
         if reading.fatal is not None:
             raise InputUnreadable(f"{where}:{reading.line}: {reading.fatal.message}")
-        event = read_event(reading.text, reading.value, reading.line, where)
+        event = read_event(reading, where)
         last, open_[event.connection] = event.seq, not isinstance(event, Closed)
         yield event
     left = [name for name, is_open in open_.items() if is_open] if open_ else ["main"]

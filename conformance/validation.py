@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from errno import EBADF
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from conformance import packs, recognition, records
 from conformance.errors import CannotJudge, NoSuchKind
@@ -47,8 +49,15 @@ class Options(NamedTuple):
 def expand(paths: Iterable[Path]) -> Iterator[Path]:
     """The files to judge: a folder stands for those of SUFFIXES in it, or for itself if it has none."""
     for path in paths:
-        inside = sorted(one for one in path.rglob("*") if one.suffix in SUFFIXES) if path.is_dir() else []
-        yield from inside or [path]
+        yield from sorted(_inside(path)) or [path]
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """The files of SUFFIXES in a folder, and the folders in it that cannot be looked into."""
+    closed: list[OSError] = []
+    for place, _, names in os.walk(folder, onerror=closed.append):
+        yield from (path for path in (Path(place, name) for name in names) if path.suffix in SUFFIXES)
+    yield from (Path(error.filename) for error in closed if isinstance(error, PermissionError))
 
 
 def judge_path(path: Path, options: Options, tell: Tell) -> Judged:
@@ -56,12 +65,13 @@ def judge_path(path: Path, options: Options, tell: Tell) -> Judged:
     judged, pack = Judged(str(path)), options.pack()
     try:
         if path.is_dir():
+            next(path.iterdir(), None)  # or else it cannot be read
             judged.error = f"{path} holds no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file"
         elif str(path) == "-":
             judge(_standard_input(), judged, options, tell, pack)
         else:
             with path.open("rb") as file:
-                judge(iter(lambda: file.read(CHUNK), b""), judged, options, tell, pack)
+                judge(_as_they_come(file), judged, options, tell, pack)
     except OSError as error:
         judged.error = f"{path} cannot be read: {error.strerror}"
     except KeyboardInterrupt:
@@ -70,8 +80,13 @@ def judge_path(path: Path, options: Options, tell: Tell) -> Judged:
 
 
 def _standard_input() -> Iterator[bytes]:
-    """Bytes as soon as there are any: an endless input is judged as it comes."""
-    source = sys.stdin.buffer
+    if sys.stdin is None:
+        raise OSError(EBADF, "standard input is closed")
+    return _as_they_come(sys.stdin.buffer)
+
+
+def _as_they_come(source: BinaryIO) -> Iterator[bytes]:
+    """Bytes as soon as there are any: an endless input, a pipe by whatever name, is judged as it comes."""
     read = getattr(source, "read1", source.read)
     return iter(lambda: read(CHUNK), b"")
 
@@ -187,7 +202,10 @@ def _of_kind(finding: Finding, event: Event, pack: Pack) -> Finding:
 
 
 def _judge_text(record: records.Unrecognised, judged: Judged, tell: Tell) -> None:
-    """Judge what no protocol recognises as text; if some of it is JSON, `error` says what it is not."""
+    """Judge what no protocol recognises as text; if some of it is JSON, `error` says what it is not.
+
+    It is then none of these protocols' matter, whatever it looks like as their text.
+    """
     for event in record.events:
         if isinstance(event, (Malformed, Received)):
             for fault in event.faults:
@@ -196,6 +214,7 @@ def _judge_text(record: records.Unrecognised, judged: Judged, tell: Tell) -> Non
             judged.error = str(record.why)
     if not judged.told:
         judged.error = str(record.why)
+    judged.fails = judged.fails and not judged.error
 
 
 def _of_fault(event: Malformed | Received, fault: Fault) -> Finding:

@@ -171,6 +171,7 @@ def test_options_of_validate(here: Path) -> None:
         (("-p", "awp", "-k", "pong", "-"), 2, "awp@0.1-draft.12 has no kind 'pong'; it has "),
         (("-k", "pong", str(VALID)), 2, "va-agent-protocol@0.1.0 has no kind 'pong'"),
         (("-",), 3, "-: no known protocol recognises this input"),
+        (("a" * 300,), 3, "a" * 300 + " cannot be read: File name too long"),
     ],
 )
 def test_errors_of_validate(arguments: tuple[str, ...], code: int, said: str, here: Path) -> None:
@@ -226,6 +227,11 @@ def test_a_name_that_is_not_utf_8(here: Path) -> None:
     result = process("validate", name, cwd=here)
     assert result.returncode == 3
     assert one_sentence(result.stderr.decode("utf-8")).startswith(r"x\udcff.json: ")
+    for form in ("json", "junit", "github"):
+        assert process("validate", name, "--format", form, cwd=here).returncode == 3
+    log = json.loads(process("validate", name, "--format", "sarif", cwd=here).stdout)
+    [notification] = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert notification["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "x%FF.json"}
 
 
 def test_output_that_is_not_utf_8(here: Path) -> None:
@@ -265,6 +271,63 @@ def test_nobody_who_reads_errors_is_no_error_either() -> None:
     finally:
         os.close(write)
     assert result.returncode == 0
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_output_that_cannot_be_written_is_no_fault_of_the_input(form: str) -> None:
+    command = [*COMMAND, "validate", "--format", form, "-p", "va-agent-protocol"]
+    with FULL.open("w") as full:
+        result = subprocess.run(
+            command, input=b"{}", stdout=full, stderr=subprocess.PIPE, check=False, timeout=60
+        )
+    assert result.returncode == 2
+    last = result.stderr.decode().splitlines()[-1]
+    assert last == "conformance: standard output cannot be written: No space left on device"
+    with FULL.open("w") as full:
+        result = subprocess.run(
+            [*COMMAND, "validate", str(VALID)], stdout=full, stderr=full, check=False, timeout=60
+        )
+    assert result.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [
+        (0, 3, b"conformance: - cannot be read: standard input is closed"),
+        (1, 0, b"-: valid (va-agent-protocol@0.1.0, 1 message)"),
+        (2, 0, b""),
+    ],
+    ids=["input", "output", "errors"],
+)
+@pytest.mark.skipif(os.name == "nt", reason="a stream cannot be closed before the program starts")
+def test_a_stream_that_is_closed(closed: int, code: int, said: bytes) -> None:
+    closing = [
+        sys.executable,
+        "-c",
+        "import os, sys; os.close(int(sys.argv[1])); os.execv(sys.argv[2], sys.argv[2:])",
+    ]
+    result = subprocess.run(
+        [*closing, str(closed), *COMMAND, "validate", "-"], input=VALID.read_bytes(), capture_output=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+    assert (result.returncode, result.stdout, result.stderr.strip()) == (code, b"", said)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe_is_judged_as_it_comes(here: Path) -> None:
+    os.mkfifo("pipe")
+    with subprocess.Popen(
+        [*COMMAND, "validate", "pipe"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        with Path("pipe").open("wb", buffering=0) as pipe:
+            pipe.write(b'{"protocol":"va-agent-protocol","type":"x"}\n')
+            assert child.stdout.readline().startswith(b"pipe:1:1: MUST VA-MSG-001")
+        assert child.wait(30) == 1
 
 
 def test_interrupted() -> None:

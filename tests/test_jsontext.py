@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -512,11 +513,24 @@ def test_locate_goes_no_deeper_than_the_pointer() -> None:
 def test_locate_in_what_is_no_json() -> None:
     assert locate('{"a": 1', "/a") is None
     assert locate('{"a": 1}}', "/a") is None
+    assert locate(', {"a": 1}', "/a") is None
+    assert locate('{"a": NaN}', "/a") is None
+
+
+def test_locate_of_many_places_in_one_text_looks_at_it_once() -> None:
+    text = json.dumps({"a": {f"m{number}": number for number in range(50_000)}})
+    began = time.perf_counter()
+    for number in range(0, 50_000, 100):
+        place = place_of(text, f"/a/m{number}")
+        assert text[: place.end].endswith(f'"m{number}": {number}')
+    assert time.perf_counter() - began < 5  # once for each would be a minute
 
 
 def test_locate_in_a_deep_text() -> None:
     text = "[" * 3000 + "7" + "]" * 3000
     assert locate(text, "/0" * 3000) == Place(3000, 3001, 1, 3001)
+    text = "[" * 100_000 + "]" * 100_000
+    assert locate(text, "/0") == Place(1, 199_999, 1, 2)
 
 
 def everywhere(document: Any, where: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Any]]:

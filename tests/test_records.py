@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -70,6 +73,34 @@ def test_messages_of_an_array_stand_where_they_stand() -> None:
     bad = opened('  [{"a":1}, {"b":1,"b":2}]', pack=VA)
     (finding,) = (one for one in against(Monitor(VA).feed(bad[1])) if one.requirement == "WIRE-KEYS")
     assert (finding.line, finding.column) == (1, 20)
+
+
+def test_the_mark_before_an_array_is_told_of_its_first_message() -> None:
+    first, second, _ = opened(b'\xef\xbb\xbf[{"a":1}, {"b":2}]', pack=VA)
+    assert [[fault.code for fault in event.faults] for event in (first, second)] == [["WIRE-BOM"], []]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_lines_of_a_record_may_be_an_array(indent: int | None) -> None:
+    """As `jq -s .` makes them."""
+    said = {"seq": 2, "event": "received", "party": "agent", "connection": "main"}
+    transcript = [HEADER, OPENED, {**said, "message": PROGRESS}]
+    trace = [{"marker": "start"}, {"from": "agent", "msg": PING}]
+    for rows, name, message in ((transcript, "message", PROGRESS), (trace, "msg", PING)):
+        text = json.dumps(rows, indent=indent)
+        (event,) = (one for one in opened(text) if isinstance(one, Received))
+        before = text.split("\n")[: event.line - 1]
+        here = "\n".join(text.split("\n")[event.line - 1 :])[event.column - 1 :]
+        assert json.JSONDecoder().raw_decode(here)[0] == message
+        assert "\n".join(before).count(f'"{name}"') == 0
+
+
+def test_a_long_silence_before_the_first_message_takes_its_length_in_time() -> None:
+    began = time.perf_counter()
+    pieces = [b"\n" * 1000] * 4000
+    event, _ = records.open_stream([*pieces, lines(PROGRESS).encode()], "input").events
+    assert event.line == 4_000_001
+    assert time.perf_counter() - began < 20  # a second or two; with every piece looked at anew, minutes
 
 
 def test_a_large_array_takes_no_longer_than_its_lines() -> None:
@@ -151,6 +182,12 @@ def test_a_line_without_an_end_is_not_kept_until_it_ends(monkeypatch: pytest.Mon
     assert asked == 6
 
 
+def test_a_second_line_without_an_end_is_not_kept_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=50))
+    pieces = iter([b"[\n", *[b"1" * 10] * 100])
+    assert records._until_decided(b"", pieces) == (b"[\n" + b"1" * 50, False)
+
+
 # --- Which protocol --------------------------------------------------------------------------------
 
 KNOWN = [
@@ -208,6 +245,55 @@ def test_what_is_known_by_its_shape_is_named(value: Any, said: str) -> None:
         records.open_record(lines(value).encode(), "input")
 
 
+def called(method: str, **more: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, **more}
+
+
+ANSWER = {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [called("initialize", params={"protocolVersion": "2025-06-18"}), ANSWER],
+        [called("tools/list"), ANSWER, called("ping"), ANSWER],
+        [{"note": 1}, called("initialize", params={"processId": 1, "capabilities": {}}), ANSWER],
+        [{"from": "client", "msg": called("tools/list")}, {"from": "server", "msg": ANSWER}],
+    ],
+    ids=["MCP", "MCP, with a call of the same name", "the language server protocol", "a trace of MCP"],
+)
+def test_answers_to_another_protocol_are_none_of_this(values: list[Any]) -> None:
+    with pytest.raises(UnknownProtocol):
+        records.open_record(lines(*values).encode(), "input")
+
+
+def test_another_envelope_does_not_hide_a_protocol() -> None:
+    assert records.open_record(lines(called("tools/list"), PROGRESS).encode(), "input").pack is VA
+    assert (
+        records.open_record(lines({"model": "m", "messages": []}, PING).encode(), "input").pack is KNOWN[1][1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (gzip.compress(lines(PROGRESS).encode()), "compressed by gzip"),
+        (bz2.compress(lines(PROGRESS).encode()), "compressed by bzip2"),
+        (lzma.compress(lines(PROGRESS).encode()), "compressed by xz"),
+        (lines(PROGRESS).encode("utf-16"), "text in UTF-16"),
+        (lines(PROGRESS).encode("utf-16-le"), "text in UTF-16"),
+        (lines(PROGRESS).encode("utf-16-be"), "text in UTF-16"),
+        (lines(PROGRESS).encode("utf-32"), "text in UTF-32"),
+        (b"<!DOCTYPE html>\n<html></html>\n", "an HTML page"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_what_is_no_text_of_messages_is_said_to_be_what_it_is(data: bytes, said: str) -> None:
+    with pytest.raises(InputUnreadable, match=f"input: .*it is {said}"):
+        records.open_record(data, "input")
+    assert records.open_record(data, "input", VA).pack is VA
+
+
 @pytest.mark.parametrize("value", [None, 5, "x", [], {}, {"$schema": "x"}, PING, PROGRESS])
 def test_what_is_not_known_by_its_shape_is_not_guessed(value: Any) -> None:
     assert recognition.foreign(value) == ""
@@ -227,6 +313,29 @@ def test_a_message_of_another_protocol_is_told_from_one_of_this(monkeypatch: pyt
 
 def test_a_protocol_that_is_named_is_taken_at_its_word() -> None:
     assert records.open_record(b'{"a":1}', "input", VA).pack is VA
+
+
+def test_long_texts_of_no_protocol_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=5000))
+    asked = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal asked
+        while asked < 1000:
+            asked += 1
+            yield b'{"hello":"' + b"x" * 1000 + b'"}\n'
+
+    found = records.open_stream(pieces(), "input")
+    assert isinstance(found, records.Unrecognised)
+    assert asked < 10
+    assert sum(isinstance(event, Received) for event in found.events) == 1000
+
+
+def test_many_lines_are_read_as_they_are_asked_for() -> None:
+    found = records.open_stream([b"[\n" + b"1,\n" * 500_000], "input", VA)
+    began = time.perf_counter()
+    assert isinstance(next(iter(found.events)), Malformed)
+    assert time.perf_counter() - began < 2  # all of them take longer
 
 
 def test_texts_of_no_protocol_are_events_too() -> None:

@@ -279,6 +279,7 @@ BAD_LINES = [
     '{"seq":1,"event":"sung"}',
     '{"seq":"x","event":"opened"}',
     '{"seq":1,"event":"opened","time":"soon"}',
+    '{"seq":1,"event":"opened","time":1%s}' % ("0" * 400),
     '{"seq":1,"event":"opened","detail":5}',
     '{"seq":1,"event":"opened","connection":null}',
     '{"seq":1,"event":"closed"}',
@@ -288,6 +289,8 @@ BAD_LINES = [
     '{"seq":1,"event":"received","party":"agent","text":5}',
     '{"seq":1,"event":"malformed","party":"agent","data":"*"}',
     '{"seq":1,"event":"malformed","party":"agent","data":"eA==","fault":{"nonsense":1}}',
+    '{"seq":1,"event":"malformed","party":"agent","data":"eA==","fault":{"code":"WIRE-JSON","message":"","line":"1"}}',
+    '{"seq":1,"event":"malformed","party":"agent","data":"eA==","fault":{"code":"WIRE-ELSE","message":""}}',
     "not JSON",
 ]
 

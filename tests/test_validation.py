@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
+from errno import EACCES
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +178,15 @@ def test_an_input_of_no_known_protocol() -> None:
     assert inputs.json["inputs"][0]["protocol"] is None
 
 
+def test_an_input_of_no_known_protocol_is_not_invalid_for_its_text() -> None:
+    """Where something in it is JSON, it is likelier not for us than broken."""
+    inputs = told(b'{"hello": 1}\nlistening\n')
+    [judged] = inputs.judged
+    assert [row["requirement"] for row in inputs.json["inputs"][0]["findings"]] == ["WIRE-NOISE"]
+    assert "no known protocol recognises this input" in judged.summary()
+    assert judgement.exit_code([judged]) == 3
+
+
 def test_an_input_that_is_no_json_at_all() -> None:
     """That it is no JSON can be said whatever the protocol."""
     inputs = told(b'{"protocol": "va-agent-protocol",}')
@@ -237,11 +248,31 @@ def test_an_unknown_protocol_or_kind(tmp_path: Path) -> None:
 
 def test_a_folder_stands_for_the_files_in_it(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    for name in ("b/2.jsonl", "a.json", "c.txt", "b/1.json"):
+    (tmp_path / "c.json").mkdir()
+    for name in ("b/2.jsonl", "a.json", "c.txt", "b/1.json", "c.json/x.json"):
         (tmp_path / name).write_bytes(ACCEPTED)
     found = [*validation.expand([tmp_path, Path("-"), tmp_path / "c.txt"])]
-    names = ["a.json", "b/1.json", "b/2.jsonl"]
+    names = ["a.json", "b/1.json", "b/2.jsonl", "c.json/x.json"]
     assert found == [*(tmp_path / name for name in names), Path("-"), tmp_path / "c.txt"]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.json").write_bytes(ACCEPTED)
+    scandir = os.scandir
+
+    def denied(path: Any) -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    monkeypatch.setattr(os, "listdir", denied)
+    assert [*validation.expand([tmp_path])] == [tmp_path / "a.json", tmp_path / "closed"]
+    judged = judge_path(tmp_path / "closed", Options())
+    assert judged.error == f"{tmp_path / 'closed'} cannot be read: Permission denied"
 
 
 def test_an_empty_folder_is_no_success(tmp_path: Path) -> None:

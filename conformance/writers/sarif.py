@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -96,4 +97,4 @@ def _artifact(judged: Judged) -> dict[str, str]:
     if judged.path == "-":
         return {"uri": "stdin"}
     path = PurePath(judged.path)
-    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
+    return {"uri": path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))}
