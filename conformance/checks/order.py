@@ -167,7 +167,7 @@ class Monotonic:
         self._last: dict[tuple[str, int, str], tuple[Any, JSON, int]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per value."""
+        """One finding per value that has one before it in its series."""
         message = seen.message
         if message is None:
             return
@@ -186,12 +186,14 @@ class Monotonic:
         if value is None or series is None:
             return
         key = (self._sessions.of(message), index, series)
-        last, said_last, last_order = self._last.get(key, (value, raw, -1))
+        before = self._last.get(key)
+        last, said_last, last_order = before or (value, raw, -1)
         if order is not None and order <= last_order:
             return
-        first = key not in self._last
         self._last[key] = (value, raw, last_order if order is None else order)
-        if value > last or (value == last and (first or not row.get("strict"))):
+        if before is None:
+            return  # one value alone goes neither on nor back
+        if value > last or (value == last and not row.get("strict")):
             yield passed(self._requirement, message)
             return
         said = f"the value is {shown(raw)}, and the message before had {shown(said_last)}"
