@@ -8,6 +8,7 @@ from typing import Any
 from conformance.checks import Moved, Observation, failed, passed, register
 from conformance.correlation import Message
 from conformance.findings import Finding, Level, Requirement
+from conformance.lifecycles import Move
 from conformance.packs import Pack
 from conformance.patterns import matches
 
@@ -34,6 +35,7 @@ class _Moves:
 class Transition:
     """Every move is listed in the table.
 
+    An entity that is spoken of as if it had left its initial state lacks one step, and that is told once.
     Parameters: `lifecycle`; `on` limits it to some kinds; `unless` names states whose successors are
     judged by another requirement; with `"begun": true`, a state of what never began is no move either.
     """
@@ -43,6 +45,7 @@ class Transition:
         self._moves = _Moves(spec, pack)
         self._unless = frozenset(spec.get("unless", ()))
         self._begun = spec.get("begun", False)
+        self._stuck: set[str] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per move of a known entity."""
@@ -55,7 +58,10 @@ class Transition:
             if moved.report or move.before is None or move.before in self._unless:
                 continue
             if not move.illegal:
+                self._stuck.discard(move.entity)
                 yield passed(self._requirement, message)
+                continue
+            if self._is_told(move):
                 continue
             allowed = self._moves.lifecycle.allowed(move.before)
             said = f"{move.entity} goes from {move.before} to {move.target}; "
@@ -66,6 +72,14 @@ class Transition:
             yield failed(
                 self._requirement, message, said, moved.state_at, expected=allowed, actual=move.target
             )
+
+    def _is_told(self, move: Move) -> bool:
+        """Whether it was said before that the entity lacks its first step."""
+        if move.before != self._moves.lifecycle.initial:
+            return False
+        told = move.entity in self._stuck
+        self._stuck.add(move.entity)
+        return told
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each move is judged when it is seen."""

@@ -250,7 +250,8 @@ class Ordered:
     def _broken(self, message: Message, values: list[tuple[str, JSON, Any]]) -> Iterable[Finding]:
         for (earlier, before, least), (pointer, raw, value) in pairwise(values):
             if value < least:
-                said = f"{shown(raw)} is before {shown(before)}, which stands at {earlier}"
+                than = "before" if self._spec.get("as") == "time" else "less than"
+                said = f"{shown(raw)} is {than} {shown(before)}, which stands at {earlier}"
                 yield failed(self._requirement, message, said, pointer, expected=(before,), actual=raw)
 
     def end(self, complete: bool) -> Iterable[Finding]:

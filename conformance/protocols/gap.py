@@ -197,7 +197,12 @@ class Phases:
         elif _stands_still(last, message):
             said = f"the attempt goes from {before} to {after}, and nothing was done since it was {before}"
             yield failed(
-                self._requirement, message, said, "/phase", expected=(before, "failed"), actual=after
+                self._requirement,
+                message,
+                said,
+                "/phase",
+                expected=tuple(dict.fromkeys((before, "failed"))),
+                actual=after,
             )
 
     def end(self, complete: bool) -> Iterable[Finding]:

@@ -143,9 +143,9 @@ class Ended:
         """One finding per end of an assigned task."""
         if isinstance(seen.event, Opened):
             self._from_start.add(seen.event.connection)
-        self._drop(key for key in self._open if seen.loses(key[0]))
         message = seen.message
         if message is None or message.kind is None:
+            self._drop(key for key in self._open if seen.loses(key[0]))
             return
         agent = str(message.at("/from"))
         self._heard |= {key for key in self._open if key[1] == agent}
@@ -215,7 +215,8 @@ class Assigned:
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per end that can be judged."""
         self._gap = self._gap or seen.lost is None
-        self._lost |= seen.lost or frozenset()
+        if seen.message is not None and seen.message.kind is None:
+            self._lost |= seen.lost or frozenset()
         message = new_message(seen)
         if message is None or not message.is_a([ASSIGNED, *ENDS]):
             return
@@ -276,7 +277,10 @@ class Retries:
 
 
 class Times:
-    """OSSA-TSK-003: a task ends after it was assigned, and is completed by its deadline."""
+    """OSSA-TSK-003: a task ends after it was assigned, and is completed by its deadline.
+
+    A deadline that was over when the task was assigned is none that anybody can keep.
+    """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -298,12 +302,16 @@ class Times:
         due = instant(order.at("/payload/deadline")) if message.is_a([COMPLETED]) else None
         if ended is None or assigned is None:
             return
+        hopeless = due is not None and due < assigned
         said = ""
         if ended < assigned:
             said = f"the task ended at {message.at(at)}, and was assigned at {order.at('/createdAt')}"
-        elif due is not None and ended > due:
+        elif due is not None and ended > due and not hopeless:
             said = f"the task was completed at {message.at(at)}, and due at {order.at('/payload/deadline')}"
-        yield failed(self._requirement, message, said, at) if said else passed(self._requirement, message)
+        if said:
+            yield failed(self._requirement, message, said, at, actual=message.at(at))
+        elif not hopeless:
+            yield passed(self._requirement, message)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each end is judged when it is seen."""

@@ -150,6 +150,8 @@ class SuccessRate:
         if min(delivered, lost) < 0 or delivered + lost == 0:
             return
         share = Fraction(int(delivered), int(delivered + lost))
+        if not 0 <= rate <= 1:
+            return  # it is no rate at all, which the schema says
         if abs(Fraction(str(rate)) - share) <= self._within:
             yield passed(self._requirement, message)
             return

@@ -41,6 +41,8 @@ class Cancellation:
         elif message.is_a(REPORTS):
             self._running.setdefault(execution, message)
             yield from self._judge(message, execution)
+            if message.is_a(["completed", "failed"]):
+                del self._running[execution]  # whether it heeds a cancel is not shown any more
 
     def _cancel(self, message: Message, execution: str) -> None:
         when = time_of(message)
