@@ -519,3 +519,42 @@ def test_an_assignment_of_nothing_hides_no_other_fault() -> None:
     assert broken(found) == {"OSSA-MSG-002", "OSSA-LIF-003"}
     found = stream(assigned(1), nothing, completed(4, sender=OTHER))
     assert broken(found) == {"OSSA-MSG-002", "OSSA-COR-001"}
+
+
+def early(number: int, **more: Any) -> Any:
+    """An assignment that was made before what it comes after."""
+    return assigned(number, 1, **more)
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([assigned(1, task="t-2"), completed(2), early(3), completed(4, task="t-2")], []),
+        ([assigned(1, task="t-2"), completed(2), assigned(3, 6), completed(4, task="t-2"), completed(5, 7)],
+         ["OSSA-COR-001", "OSSA-LIF-002"]),
+        ([assigned(1, to=OTHER), completed(2), completed(4, sender=OTHER)], ["OSSA-COR-001"]),
+        ([asked(1), answered(2, "q-2"), asked(3, "q-2"), answered(4)], []),
+        ([asked(1), answered(2, "q-2"), asked(3, "q-3"), answered(4)], ["OSSA-COR-002"]),
+        ([asked(1), answered(2, "q-2"), asked(3, "q-2") | {"createdAt": "2026-04-01T09:09:00Z"}],
+         ["OSSA-COR-002"]),
+    ],
+    ids=["an assignment", "one of later", "to another only", "a question", "another question",
+         "a later question"],
+)  # fmt: skip
+def test_messages_may_overtake_each_other(spoken: list[Any], expected: list[str]) -> None:
+    found = stream(*spoken)
+    assert sorted(broken(found)) == expected
+    assert all(one.line for one in against(found))
+
+
+def test_what_may_still_come_in_a_record_that_stops_is_not_missing() -> None:
+    spoken = [assigned(1, task="t-2"), completed(2), asked(3), answered(4, "q-2")]
+    events = said(*((party(one), one) for one in spoken))
+    assert broken(judged(events, OSSA)) == {"OSSA-COR-001", "OSSA-COR-002"}
+    assert not broken(judged([*events[:-1], events[-1]._replace(final=False)], OSSA))
+    assert not {"OSSA-COR-001", "OSSA-COR-002"} & broken(judged([*events[:-1], UNREADABLE, events[-1]], OSSA))
+
+
+def test_a_count_beyond_all_counting_is_one_fault() -> None:
+    found = stream(assigned(1, retryPolicy={"maxRetries": 1}), failure(2, retryCount=2**53))
+    assert broken(found) == {"OSSA-INT-001"}

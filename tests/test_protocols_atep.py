@@ -510,3 +510,8 @@ def test_an_objective_that_changes_back_has_changed_once() -> None:
     spoken = [bare("a"), out("a"), bare("b", objective="p"), out("b"), bare("c"), out("c")]
     assert blamed(*spoken) == ["CTX-001"]
     assert blamed(*spoken[:-2], bare("c", objective="q"), out("c")) == ["CTX-001", "CTX-001"]
+
+
+def test_what_asks_for_no_step_need_not_be_answered() -> None:
+    assert blamed(bare(None)) == ["IN-001"]
+    assert blamed(bare("a")) == ["OUT-003"]
