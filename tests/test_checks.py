@@ -577,6 +577,12 @@ def test_a_value_that_went_back_is_shown_with_the_one_before(tmp_path: Path) -> 
     assert (finding.pointer, finding.expected, finding.actual) == ("/n", (5,), 4)
 
 
+def test_a_series_that_went_back_is_named(tmp_path: Path) -> None:
+    pack = counted(tmp_path, {"kind": "monotonic", "series": [SERIES | {"per": ["/of", "/to"]}]})
+    (finding,) = against(judged(said(n(5, of="a", to=1), n(9, of="b", to=1), n(4, of="a", to=1)), pack))
+    assert finding.message == 'the value is 4, and the message before of "a", 1 had 5'
+
+
 # --- ordered ---------------------------------------------------------------------------------------
 
 ORDERED = {"kind": "ordered", "on": ["go"], "at": ["/a", "/b", "/c"], "as": "time"}
@@ -612,7 +618,7 @@ def test_values_of_a_message_do_not_go_back(
 def test_a_value_before_the_one_before_it_is_shown_with_both(tmp_path: Path) -> None:
     pack = toy(tmp_path, row(LISTED))
     (finding,) = against(judged(said(go(list=[{"t": 3}, {"t": 2}])), pack))
-    assert finding.message == "2 is before 3, which stands at /list/0/t"
+    assert finding.message == "2 is less than 3, which stands at /list/0/t"
     assert (finding.pointer, finding.expected, finding.actual) == ("/list/1/t", (3,), 2)
 
 

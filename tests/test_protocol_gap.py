@@ -341,10 +341,16 @@ def test_the_one_role_has_nobody_to_answer_it() -> None:
         ("GAP-LVL-004", productive(worktree=CHANGED) | {"lastProductiveAt": ""}),
         ("GAP-DOC-002", snapshot(schemaVersion="2.0")),
         ("GAP-DOC-002", snapshot(schemaVersion=None)),
+        ("GAP-PHS-002", snapshot(phase="blocked", activity={"readOnlyToolCount": 1})),
+        ("GAP-PHS-002", snapshot(phase="blocked", activity=None)),
+        ("GAP-PHS-002", snapshot(phase="blocked", diagnostics=None)),
+        ("GAP-PHS-003", snapshot(phase="failed", validation={"status": "red"})),
+        ("GAP-PHS-003", snapshot(phase="failed", diagnostics=None)),
     ],
-    ids=["one level", "one count", "no time", "another version", "no version"],
-)
-def test_one_snapshot_does_not_show_it(requirement: str, one: Snapshot) -> None:
+    ids=["one level", "one count", "no time", "another version", "no version", "no failed tools",
+         "no activity", "no diagnostics", "no status", "no diagnostics of a failure"],
+)  # fmt: skip
+def test_a_snapshot_does_not_show_it(requirement: str, one: Snapshot) -> None:
     assert marks(requirement, [one]) == ""
 
 

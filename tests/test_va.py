@@ -540,7 +540,8 @@ DONE = [told("accepted", "01"), result("completed", "02")]
 @pytest.mark.parametrize(
     ("spoken", "expected"),
     [
-        ([dispatch(), told("progress", "01"), told("progress", "02"), result("completed", "03")], ["LIF-001"]),
+        ([dispatch(), told("progress", "01"), told("progress", "02"), result("completed", "03")],
+         ["LIF-001"]),
         ([dispatch(), told("progress", "01"), told("accepted", "02"), told("accepted", "03"),
           result("completed", "04")], ["LIF-001"] * 2),
         ([dispatch(), told("accepted", "01"), result("blocked", "02", blockReason={

@@ -196,7 +196,8 @@ class Monotonic:
         if value > last or (value == last and not row.get("strict")):
             yield passed(self._requirement, message)
             return
-        said = f"the value is {shown(raw)}, and the message before had {shown(said_last)}"
+        of = f" of {series[1:-1]}" if row.get("per") else ""
+        said = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
         yield failed(self._requirement, message, said, row["at"], expected=(said_last,), actual=raw)
 
     def end(self, complete: bool) -> Iterable[Finding]:

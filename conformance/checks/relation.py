@@ -93,8 +93,8 @@ class Matches:
 
     Parameters: messages `on` with a value at `field`; the earlier ones `with`, and `their` field.
     `related` is a pair of pointers, mine and theirs: only earlier messages that agree there count;
-    `"related": "request"` means the message that this one answers. `about` is such a pair too, and any
-    earlier message that agrees there will do: where none does, the matching one may be from before the record.
+    `"related": "request"` means the message that this one answers. `about` is such a pair too, in which some
+    earlier message has to agree: where none does, the matching one may be from before the record.
     Judged only where an earlier related message exists: a lone message proves nothing. What could not be
     understood may have been the one that matches.
     """
