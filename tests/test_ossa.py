@@ -558,3 +558,10 @@ def test_what_may_still_come_in_a_record_that_stops_is_not_missing() -> None:
 def test_a_count_beyond_all_counting_is_one_fault() -> None:
     found = stream(assigned(1, retryPolicy={"maxRetries": 1}), failure(2, retryCount=2**53))
     assert broken(found) == {"OSSA-INT-001"}
+
+
+def test_silence_is_not_shown_where_something_could_not_be_understood() -> None:
+    assert "OSSA-LIF-002" in shown_to_hold(stream(assigned(1), completed(2)))
+    assert "OSSA-LIF-002" not in shown_to_hold(
+        stream(assigned(1), completed(2), failure(3, 6) | {"type": "TaskDone"})
+    )

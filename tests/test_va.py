@@ -610,3 +610,30 @@ def test_a_requirement_is_not_shown_by_what_cannot_show_it(requirement: str, spo
 def test_a_cancelled_execution_that_kept_silent_shows_that_it_heeds_a_cancel() -> None:
     spoken = [dispatch(), told("accepted", "01"), told("cancel", "02")]
     assert "VA-CAN-001" in shown_to_hold(judged(said(*spoken), VA))
+
+
+@pytest.mark.parametrize(
+    ("requirement", "spoken"),
+    [
+        ("VA-LIF-002", [dispatch(), *DONE]),
+        ("VA-CAN-001", [dispatch(), told("accepted", "01"), told("cancel", "02")]),
+        ("VA-COR-004", [dispatch(), told("accepted", "01"), dispatch("02", "c-2")]),
+    ],
+)
+def test_silence_is_not_shown_where_something_could_not_be_understood(
+    requirement: str, spoken: list[Spoken]
+) -> None:
+    more = unreadable(told("progress", "09"))
+    assert requirement in shown_to_hold(judged(said(*spoken), VA))
+    assert requirement not in shown_to_hold(judged(said(*spoken, more), VA))
+    of_another = more[0], more[1] | {"correlationId": "c-9"}
+    assert requirement in shown_to_hold(judged(said(*spoken, of_another), VA))
+    of_the_other_side = "orchestrator", more[1]
+    assert requirement in shown_to_hold(judged(said(*spoken, of_the_other_side), VA))
+
+
+def test_what_comes_after_a_cancel_is_shown_with_both_times() -> None:
+    spoken = [dispatch(), told("accepted", "01"), told("cancel", "02"), told("progress", "04")]
+    finding = only("VA-CAN-001", judged(said(*spoken), VA))
+    wanted = "progress of c-1 is of 2026-04-01T00:00:04Z, and it was cancelled at 2026-04-01T00:00:02Z"
+    assert finding.message == wanted

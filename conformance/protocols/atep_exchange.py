@@ -211,7 +211,7 @@ class Line:
             yield self._unexplained(output)
 
     def _unexplained(self, output: Message) -> Remark:
-        said = "an output to nothing that was asked: no input before it waits for one"
+        said = f"an output of {shown(output.at('/step_id'))}, and no input before it waits for one"
         return Remark("answer", False, output, said)
 
     def _one_too_many(self, answered: Asked) -> None:

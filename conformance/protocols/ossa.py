@@ -98,6 +98,8 @@ class Once:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
+        for key in [key for key, end in self._ended.items() if seen.may_hide(key[0], end.party)]:
+            del self._ended[key]
         message = new_message(seen)
         if message is None or not message.is_a([ASSIGNED, *ENDS]):
             return
