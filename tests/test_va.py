@@ -637,3 +637,11 @@ def test_what_comes_after_a_cancel_is_shown_with_both_times() -> None:
     finding = only("VA-CAN-001", judged(said(*spoken), VA))
     wanted = "progress of c-1 is of 2026-04-01T00:00:04Z, and it was cancelled at 2026-04-01T00:00:02Z"
     assert finding.message == wanted
+
+
+def test_a_reason_that_is_null_is_one_fault() -> None:
+    found = judged(said(result("completed", failureDetail=None)), VA)
+    assert [one.requirement for one in found if not one.ok] == ["VA-MSG-002"]
+    found = judged(said(result("completed", failureDetail={}, blockReason=None)), VA)
+    assert broken(found) == {"VA-MSG-002", "VA-EVD-004"}
+    assert only("VA-EVD-004", found).message == 'the member "failureDetail" is not allowed here'
