@@ -515,3 +515,8 @@ def test_an_objective_that_changes_back_has_changed_once() -> None:
 def test_what_asks_for_no_step_need_not_be_answered() -> None:
     assert blamed(bare(None)) == ["IN-001"]
     assert blamed(bare("a")) == ["OUT-003"]
+
+
+def test_a_step_that_the_workflow_does_not_list_stands_nowhere_in_its_order() -> None:
+    assert blamed(wrapped("x", previous={"p": 1}), out("x"), wrapped("b"), out("b")) == []
+    assert blamed(wrapped("x", previous={"p": 1}), retry("x"), wrapped("b"), out("b")) == ["LIF-001"]
