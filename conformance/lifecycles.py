@@ -118,6 +118,10 @@ class States:
         self._at.update(dict.fromkeys(self._at if entity is None else [entity]))
         self._complete = self._complete and entity is not None
 
+    def known(self) -> frozenset[str]:
+        """The entities of which anything was said."""
+        return frozenset(self._at)
+
     def never_began(self, entity: str) -> bool:
         """Whether nothing was ever said of the entity, and nothing that was said was lost."""
         return self._complete and entity not in self._at and entity not in self._refused

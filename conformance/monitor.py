@@ -105,9 +105,10 @@ class Monitor:
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
             return Observation(event, bare, lost=self._movement.lose(message)), Delivery()
         delivery = self._deliveries.of(message)
+        lost = self._movement.lose_unnamed(message)
         moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
         self._count(moved)
-        return Observation(event, message, moved, again=delivery.again), delivery
+        return Observation(event, message, moved, lost, delivery.again), delivery
 
     def _count(self, moved: Iterable[Moved]) -> None:
         for one in moved:
@@ -281,6 +282,17 @@ class Movement:
             for name in named:
                 self._states_of(message, table).lose(name)
             about |= named
+        return frozenset(about)
+
+    def lose_unnamed(self, message: Message) -> frozenset[str]:
+        """A message that does not say which entity it is about may be about any: those that are lost."""
+        about: set[str] = set()
+        for table, rows in self._rows:
+            mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
+            if any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
+                states = self._states_of(message, table)
+                about |= states.known()
+                states.lose()
         return frozenset(about)
 
     def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:

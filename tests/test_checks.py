@@ -546,20 +546,21 @@ NOON, AFTER, SAME = "2024-05-01T12:00:00Z", "2024-05-01T12:00:00.5Z", "2024-05-0
 @pytest.mark.parametrize(
     ("series", "spoken", "marks"),
     [
-        (SERIES, [n(1), n(1), n(5, "note"), n(7)], "++++"),
-        (SERIES, [n(5), n(4), n(4), n(6)], "+-++"),
-        (SERIES, [n(5), n(900), n(6), n(7)], "++-+"),
-        (SERIES, [n(5), n("6"), n(2**53), n(6)], "++"),
+        (SERIES, [n(1), n(1), n(5, "note"), n(7)], "+++"),
+        (SERIES, [n(1)], ""),
+        (SERIES, [n(5), n(4), n(4), n(6)], "-++"),
+        (SERIES, [n(5), n(900), n(6), n(7)], "+-+"),
+        (SERIES, [n(5), n("6"), n(2**53), n(6)], "+"),
         (SERIES, [("left", {"type": "end"})], ""),
-        (SERIES, [ASK, n(5), ("right", {"type": "ask", "id": "k"}), n(1)], "++"),
-        (SERIES | {"strict": True}, [n(0), n(1), n(1), n(3)], "++-+"),
-        (SERIES | {"per": "/of"}, [n(5, of=1), n(1, of=2), n(4, of=1), n(2, of=2)], "++-+"),
-        (SERIES | {"per": ["/of", "/to"]}, [n(5, of=1, to=1), n(4, of=1, to=2), n(3, of=1, to=1)], "++-"),
+        (SERIES, [ASK, n(5), ("right", {"type": "ask", "id": "k"}), n(1), n(2)], "+"),
+        (SERIES | {"strict": True}, [n(0), n(1), n(1), n(3)], "+-+"),
+        (SERIES | {"per": "/of"}, [n(5, of=1), n(1, of=2), n(4, of=1), n(2, of=2)], "-+"),
+        (SERIES | {"per": ["/of", "/to"]}, [n(5, of=1, to=1), n(4, of=1, to=2), n(3, of=1, to=1)], "-"),
         (SERIES | {"per": ["/of", "/to"]}, [n(5, of=1), n(4, of=1), n(3, of=1, to=None), n(2)], ""),
-        (SERIES | {"as": ["low", "high"]}, [n("low"), n("high"), n("odd"), n(3), n("low")], "++-"),
-        (SERIES | {"as": "time"}, [n(NOON), n(AFTER), n(SAME), n(NOON)], "+++-"),
-        (SERIES | {"order": "/o"}, [n(5, o=1), n(6, o=2), n(5, o=1), n(7, o=3)], "+++"),
-        (SERIES | {"order": "/o"}, [n(5, o=1), n(4, o=2), n(6)], "+-+"),
+        (SERIES | {"as": ["low", "high"]}, [n("low"), n("high"), n("odd"), n(3), n("low")], "+-"),
+        (SERIES | {"as": "time"}, [n(NOON), n(AFTER), n(SAME), n(NOON)], "++-"),
+        (SERIES | {"order": "/o"}, [n(5, o=1), n(6, o=2), n(5, o=1), n(7, o=3)], "++"),
+        (SERIES | {"order": "/o"}, [n(5, o=1), n(4, o=2), n(6)], "-+"),
     ],
     ids=str,
 )
@@ -575,6 +576,12 @@ def test_a_value_that_went_back_is_shown_with_the_one_before(tmp_path: Path) -> 
     (finding,) = against(judged(said(n(5), n(4)), pack))
     assert finding.message == "the value is 4, and the message before had 5"
     assert (finding.pointer, finding.expected, finding.actual) == ("/n", (5,), 4)
+
+
+def test_a_series_that_went_back_is_named(tmp_path: Path) -> None:
+    pack = counted(tmp_path, {"kind": "monotonic", "series": [SERIES | {"per": ["/of", "/to"]}]})
+    (finding,) = against(judged(said(n(5, of="a", to=1), n(9, of="b", to=1), n(4, of="a", to=1)), pack))
+    assert finding.message == 'the value is 4, and the message before of "a", 1 had 5'
 
 
 # --- ordered ---------------------------------------------------------------------------------------
@@ -612,7 +619,7 @@ def test_values_of_a_message_do_not_go_back(
 def test_a_value_before_the_one_before_it_is_shown_with_both(tmp_path: Path) -> None:
     pack = toy(tmp_path, row(LISTED))
     (finding,) = against(judged(said(go(list=[{"t": 3}, {"t": 2}])), pack))
-    assert finding.message == "2 is before 3, which stands at /list/0/t"
+    assert finding.message == "2 is less than 3, which stands at /list/0/t"
     assert (finding.pointer, finding.expected, finding.actual) == ("/list/1/t", (3,), 2)
 
 

@@ -454,3 +454,114 @@ def test_its_schema_refuses_one_of_its_own_examples() -> None:
 def test_a_run_says_that_there_is_no_scenario_yet(role: str) -> None:
     with pytest.raises(UsageError, match=f"no scenario yet that certifies the {role} of ossa-a2a@0.3.3"):
         campaign.prepare(campaign.Request(OSSA, role=role))
+
+
+# --- What is not shown, and what is one fault ------------------------------------------------------
+
+
+def null(one: Any, *names: str) -> Any:
+    return one | dict.fromkeys(names)
+
+
+def subscription(**members: Any) -> Any:
+    number = "00000001-0000-4000-8000-000000000000"
+    whole = {"id": number, "channelId": number, "agentId": WORKER, "deliveryMode": "push"}
+    return whole | {"createdAt": "2026-04-01T09:00:00Z", "webhookUrl": "https://example.org/hook"} | members
+
+
+@pytest.mark.parametrize(
+    ("requirement", "spoken"),
+    [
+        ("MSG-003", null(with_status(note(1), "failed"), "error")),
+        ("MSG-004", null(with_status(note(1), "delivered"), "deliveredAt")),
+        ("MSG-004", null(with_status(note(1), "acknowledged"), "acknowledgedAt")),
+        ("MSG-004", with_status(note(1), "delivered", deliveredAt="yesterday")),
+        ("SUB-001", subscription(webhookUrl=None)),
+        ("SUB-001", subscription(webhookUrl="")),
+    ],
+    ids=["null", "null time", "null second time", "no time", "null address", "no address"],
+)
+def test_a_member_that_is_none_shows_nothing_and_is_the_schemas_matter(requirement: str, spoken: Any) -> None:
+    found = of_text(json.dumps(spoken), OSSA)
+    assert [one.requirement for one in against(found)] == ["OSSA-MSG-001"]
+    assert f"OSSA-{requirement}" not in shown_to_hold(found)
+
+
+def test_a_rate_that_is_none_is_one_fault() -> None:
+    stats = {"totalDelivered": 1, "totalFailed": 2, "successRate": 33.3}
+    found = of_text(json.dumps(subscription(deliveryStats=stats)), OSSA)
+    assert [(one.requirement, one.pointer) for one in against(found)] == [
+        ("OSSA-MSG-001", "/deliveryStats/successRate")
+    ]
+
+
+def test_a_deadline_that_was_over_before_the_assignment_says_nothing_of_the_worker() -> None:
+    found = stream(assigned(1, 3, deadline="2026-04-01T09:02:00Z"), completed(2, 5))
+    assert not broken(found)
+    assert "OSSA-TSK-003" not in shown_to_hold(found)
+
+
+def test_a_late_completion_is_shown_with_its_time() -> None:
+    (finding,) = against(stream(assigned(1, deadline="2026-04-01T09:02:00Z"), completed(2, 5)))
+    assert finding.actual == "2026-04-01T09:05:00Z"
+
+
+def test_a_longest_delay_is_not_less_than_the_first() -> None:
+    policy = {"initialDelayMs": 5000, "maxDelayMs": 2000}
+    (finding,) = against(stream(assigned(1, retryPolicy=policy), completed(2)))
+    assert finding.message == "2000 is less than 5000, which stands at /payload/retryPolicy/initialDelayMs"
+
+
+def test_an_assignment_of_nothing_hides_no_other_fault() -> None:
+    nothing = assigned(3)
+    del nothing["payload"]["taskId"]
+    found = stream(assigned(1), assigned(2, task="t-2"), nothing, completed(4))
+    assert broken(found) == {"OSSA-MSG-002", "OSSA-LIF-003"}
+    found = stream(assigned(1), nothing, completed(4, sender=OTHER))
+    assert broken(found) == {"OSSA-MSG-002", "OSSA-COR-001"}
+
+
+def early(number: int, **more: Any) -> Any:
+    """An assignment that was made before what it comes after."""
+    return assigned(number, 1, **more)
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([assigned(1, task="t-2"), completed(2), early(3), completed(4, task="t-2")], []),
+        ([assigned(1, task="t-2"), completed(2), assigned(3, 6), completed(4, task="t-2"), completed(5, 7)],
+         ["OSSA-COR-001", "OSSA-LIF-002"]),
+        ([assigned(1, to=OTHER), completed(2), completed(4, sender=OTHER)], ["OSSA-COR-001"]),
+        ([asked(1), answered(2, "q-2"), asked(3, "q-2"), answered(4)], []),
+        ([asked(1), answered(2, "q-2"), asked(3, "q-3"), answered(4)], ["OSSA-COR-002"]),
+        ([asked(1), answered(2, "q-2"), asked(3, "q-2") | {"createdAt": "2026-04-01T09:09:00Z"}],
+         ["OSSA-COR-002"]),
+    ],
+    ids=["an assignment", "one of later", "to another only", "a question", "another question",
+         "a later question"],
+)  # fmt: skip
+def test_messages_may_overtake_each_other(spoken: list[Any], expected: list[str]) -> None:
+    found = stream(*spoken)
+    assert sorted(broken(found)) == expected
+    assert all(one.line for one in against(found))
+
+
+def test_what_may_still_come_in_a_record_that_stops_is_not_missing() -> None:
+    spoken = [assigned(1, task="t-2"), completed(2), asked(3), answered(4, "q-2")]
+    events = said(*((party(one), one) for one in spoken))
+    assert broken(judged(events, OSSA)) == {"OSSA-COR-001", "OSSA-COR-002"}
+    assert not broken(judged([*events[:-1], events[-1]._replace(final=False)], OSSA))
+    assert not {"OSSA-COR-001", "OSSA-COR-002"} & broken(judged([*events[:-1], UNREADABLE, events[-1]], OSSA))
+
+
+def test_a_count_beyond_all_counting_is_one_fault() -> None:
+    found = stream(assigned(1, retryPolicy={"maxRetries": 1}), failure(2, retryCount=2**53))
+    assert broken(found) == {"OSSA-INT-001"}
+
+
+def test_silence_is_not_shown_where_something_could_not_be_understood() -> None:
+    assert "OSSA-LIF-002" in shown_to_hold(stream(assigned(1), completed(2)))
+    assert "OSSA-LIF-002" not in shown_to_hold(
+        stream(assigned(1), completed(2), failure(3, 6) | {"type": "TaskDone"})
+    )

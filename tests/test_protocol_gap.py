@@ -12,7 +12,7 @@ from conformance import packs, records
 from conformance.errors import UnknownProtocol
 from conformance.events import Closed, Event, Fault, Malformed
 from conformance.findings import Finding
-from conformance.protocols.gap import absolute_path
+from conformance.protocols.gap import COUNTERS, absolute_path
 
 GAP = packs.find("governed-attempt-progress@1.0")
 
@@ -204,6 +204,10 @@ PATHS = [
     ("at Object.<anonymous> (/srv/app/index.js:1:1)", "/srv/app/index.js:1:1"),
     ("PATH=/usr/bin:/bin", "/usr/bin:/bin"),
     ("cwd:/home/ada", "/home/ada"),
+    ("{/opt/tool}", "/opt/tool"),
+    ("\u201c/home/ada/x.py\u201d", "/home/ada/x.py"),
+    ("\u8def\u5f84\uff1a/home/ada/x.py\u3002", "/home/ada/x.py"),
+    ("\uff08/srv/data/x\uff09", "/srv/data/x"),
     ("could not delete /tmp/x", "/tmp/x"),
     ("C:\\Users\\ada", "C:\\Users\\ada"),
     ("C:\\\\Users\\\\ada", "C:\\\\Users\\\\ada"),
@@ -331,3 +335,47 @@ def test_a_reason_that_cannot_be_read_may_be_one(members: Snapshot, place: str) 
 def test_the_one_role_has_nobody_to_answer_it() -> None:
     assert (GAP.certifies, GAP.peer_of("reporter")) == ("reporter", "")
     assert GAP.unknown_kind_id == "GAP-DOC-001"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "one"),
+    [
+        ("GAP-LVL-001", productive(worktree=CHANGED)),
+        ("GAP-CNT-001", snapshot(activity=dict.fromkeys(COUNTERS, 1))),
+        ("GAP-LVL-004", productive(worktree=CHANGED) | {"lastProductiveAt": ""}),
+        ("GAP-DOC-002", snapshot(schemaVersion="2.0")),
+        ("GAP-DOC-002", snapshot(schemaVersion=None)),
+        ("GAP-PHS-002", snapshot(phase="blocked", activity={"readOnlyToolCount": 1})),
+        ("GAP-PHS-002", snapshot(phase="blocked", activity=None)),
+        ("GAP-PHS-002", snapshot(phase="blocked", diagnostics=None)),
+        ("GAP-PHS-003", snapshot(phase="failed", validation={"status": "red"})),
+        ("GAP-PHS-003", snapshot(phase="failed", diagnostics=None)),
+    ],
+    ids=["one level", "one count", "no time", "another version", "no version", "no failed tools",
+         "no activity", "no diagnostics", "no status", "no diagnostics of a failure"],
+)  # fmt: skip
+def test_a_snapshot_does_not_show_it(requirement: str, one: Snapshot) -> None:
+    assert marks(requirement, [one]) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "message"),
+    [
+        (productive(worktree=CHANGED) | {"lastProductiveAt": None}, "null is not of type string"),
+        (productive(worktree=CHANGED, evidenceLevel="verified", **ended("failed")),
+         'the level is verified: the string "failed" is not "passed"'),
+        (snapshot(validation={"status": "passed", "lastCommandId": None, "evidenceRef": "e"}),
+         "null is not of type string"),
+        (snapshot(phase="blocked"),
+         'the attempt is blocked, no tool failed, and no diagnostic says why: the member "diagnostics" is '
+         "missing"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_said(one: Snapshot, message: str) -> None:
+    assert [finding.message for finding in against(judged(events([one]), GAP))] == [message]
+
+
+def test_what_failed_may_only_stay_so() -> None:
+    spoken = [snapshot(phase="failed", **ended("failed")), snapshot(phase="ready", **ended("failed"))]
+    (finding,) = against(judged(events(spoken), GAP))
+    assert (finding.requirement, finding.expected) == ("GAP-PHS-001", ("failed",))

@@ -482,3 +482,41 @@ def test_an_honest_engine_is_never_blamed(seed: int) -> None:
     hole = chance.randrange(len(spoken))
     holed[hole] = holed[hole][0], "garbage"
     assert blamed(*holed) == []
+
+
+# --- What is not shown, and what is one fault ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("requirement", "spoken", "shown"),
+    [
+        ("LIF-002", [bare("a"), failed("a"), bare("a"), out("a")], False),
+        ("LIF-002", [bare("a"), out("a"), bare("b"), failed("b"), bare("a"), out("a")], True),
+        ("LIF-002", [bare("a"), failed("a")], True),
+        ("LIF-003", [bare("a"), back("a"), bare("a"), out("a")], False),
+        ("LIF-003", [bare("a"), back("a")], True),
+    ],
+    ids=["tried again or begun anew", "begun anew", "silent", "gone on or begun anew", "silent after that"],
+)
+def test_a_step_that_may_be_tried_again_does_not_show_that_its_run_is_over(
+    requirement: str, spoken: list[Spoken], shown: bool
+) -> None:
+    found = findings(*spoken)
+    assert not broken(found)
+    assert (f"ATEP-{requirement}" in shown_to_hold(found)) is shown
+
+
+def test_an_objective_that_changes_back_has_changed_once() -> None:
+    spoken = [bare("a"), out("a"), bare("b", objective="p"), out("b"), bare("c"), out("c")]
+    assert blamed(*spoken) == ["CTX-001"]
+    assert blamed(*spoken[:-2], bare("c", objective="q"), out("c")) == ["CTX-001", "CTX-001"]
+
+
+def test_what_asks_for_no_step_need_not_be_answered() -> None:
+    assert blamed(bare(None)) == ["IN-001"]
+    assert blamed(bare("a")) == ["OUT-003"]
+
+
+def test_a_step_that_the_workflow_does_not_list_stands_nowhere_in_its_order() -> None:
+    assert blamed(wrapped("x", previous={"p": 1}), out("x"), wrapped("b"), out("b")) == []
+    assert blamed(wrapped("x", previous={"p": 1}), retry("x"), wrapped("b"), out("b")) == ["LIF-001"]

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from judging import VA, judged, of_text, said
+from judging import VA, broken, judged, lines, of_text, said, shown_to_hold
 
 from conformance.events import Closed, Received
 from conformance.findings import Finding
@@ -32,7 +32,8 @@ def dispatch(second: str = "00", correlation: Any = "c-1", **task: Any) -> Spoke
 
 def told(kind: str, second: str = "00", correlation: str = "c-1") -> Spoken:
     side = "orchestrator" if kind == "cancel" else "agent"
-    return side, envelope(kind, {"taskId": "T-1", "reason": "r"}, second, correlation)
+    reason = {"reason": "r"} if kind == "cancel" else {}
+    return side, envelope(kind, {"taskId": "T-1", **reason}, second, correlation)
 
 
 def result(kind: str, second: str = "00", correlation: str = "c-1", **members: Any) -> Spoken:
@@ -436,7 +437,7 @@ BEGUN = ("pending", "running")
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        (record("pending"), "+"),
+        (record("pending"), ""),  # nothing has moved
         (record("cancelled", ("pending", "cancelled")), "+"),
         (record("running", BEGUN, ("running", "failed"), ("failed", "running")), "+"),
         (record("running"), "-"),
@@ -447,11 +448,11 @@ BEGUN = ("pending", "running")
         (record("blocked", BEGUN, ("running", "blocked"), ("blocked", "blocked")), "-"),
         (record("completed", BEGUN, ("running", "cancelled"), ("cancelled", "completed")), "-"),
         # What is no state is the schema's matter, and what follows from it nobody's.
-        (record("paused", BEGUN), "+"),
-        (record("running", ("queued", "running")), "+"),
+        (record("paused", BEGUN), ""),
+        (record("running", ("queued", "running")), ""),
         (record("completed", BEGUN, ("running", "asleep"), ("blocked", "running")), "-"),
-        (record("running") | {"transitions": [5]}, "+"),
-        (record("running") | {"transitions": [{"from": ["pending"], "to": None}]}, "+"),
+        (record("running") | {"transitions": [5]}, ""),
+        (record("running") | {"transitions": [{"from": ["pending"], "to": None}]}, ""),
         (record("running") | {"transitions": {}}, ""),
     ],
 )
@@ -511,3 +512,136 @@ def test_two_attempts_of_one_id_are_both_named() -> None:
     pair = [record("failed", BEGUN, ("running", "failed")), record("pending", attempt=2)]
     finding = only("VA-COR-003", of_text(json.dumps(pair), VA))
     assert finding.message == '"c-1" names attempt 1 of "T-1", and here attempt 2 of "T-1"'
+
+
+# --- One fault, one finding ------------------------------------------------------------------------
+
+
+def of(task: str, spoken: Spoken) -> Spoken:
+    """The message about another task."""
+    return spoken[0], json.loads(json.dumps(spoken[1]).replace('"T-1"', f'"{task}"'))
+
+
+def without(member: str, spoken: Spoken) -> Spoken:
+    return spoken[0], {name: value for name, value in spoken[1].items() if name != member}
+
+
+def unreadable(spoken: Spoken) -> Spoken:
+    """The message with a type that nobody knows."""
+    return spoken[0], spoken[1] | {"type": "order"}
+
+
+SECOND = dispatch(correlation="c-2", id="T-2")
+ACCEPTED_SECOND = of("T-2", told("accepted", "01", "c-2"))
+DONE_SECOND = of("T-2", result("completed", "02", "c-2"))
+DONE = [told("accepted", "01"), result("completed", "02")]
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([dispatch(), told("progress", "01"), told("progress", "02"), result("completed", "03")],
+         ["LIF-001"]),
+        ([dispatch(), told("progress", "01"), told("accepted", "02"), told("accepted", "03"),
+          result("completed", "04")], ["LIF-001"] * 2),
+        ([dispatch(), told("accepted", "01"), result("blocked", "02", blockReason={
+            "type": "permission", "description": "d"}), *DONE], []),
+        ([dispatch(), told("accepted", "01"), without("correlationId", result("completed", "02"))],
+         ["MSG-001"]),
+        ([dispatch(), without("correlationId", told("accepted", "01")), result("completed", "02")],
+         ["MSG-001"]),
+        ([dispatch(), SECOND, told("accepted", "01"), ACCEPTED_SECOND, DONE_SECOND], ["LIF-003"]),
+        ([dispatch(), unreadable(SECOND), ACCEPTED_SECOND, *DONE, DONE_SECOND], ["MSG-001"]),
+        ([dispatch(), unreadable(dispatch(correlation="c-9")), *DONE, told("accepted", "01", "c-8")],
+         ["COR-001", "MSG-001"]),
+        ([SECOND, told("progress", "01"), ACCEPTED_SECOND, result("completed", "02"), DONE_SECOND], []),
+        ([SECOND, ACCEPTED_SECOND, told("accepted", "01"), result("completed", "02"), DONE_SECOND],
+         ["COR-001"]),
+        ([SECOND, of("T-2", told("progress", "01", "c-9")), ACCEPTED_SECOND, DONE_SECOND], ["COR-001"]),
+        ([dispatch(), told("accepted", "01"), ("agent", envelope("failed", {"evidence": {
+            "taskId": "T-1", "status": "completed"}}, "02"))], ["EVD-001"]),
+    ],
+    ids=[
+        "one missing step",
+        "two wrong steps",
+        "accepted anew after it was blocked",
+        "an end of nobody knows what",
+        "an acceptance of nobody knows what",
+        "the second of two never ends",
+        "a dispatch that cannot be read",
+        "another id than the one that cannot be read",
+        "dispatched before the record began",
+        "an acceptance of nothing",
+        "a wrong id for a known task",
+        "evidence of another status",
+    ],
+)  # fmt: skip
+def test_one_fault_is_one_finding(spoken: list[Spoken], expected: list[str]) -> None:
+    found = [one.requirement for one in judged(said(*spoken), VA) if not one.ok]
+    assert sorted(found) == [f"VA-{name}" for name in expected]
+
+
+def test_a_line_that_cannot_be_read_may_have_been_the_dispatch() -> None:
+    text = [dispatch()[1], '{"type": "dispatch", "corr', ACCEPTED_SECOND[1], DONE_SECOND[1]]
+    assert broken(of_text(lines(*text), VA)) == {"WIRE-LINE"}
+
+
+# --- What is not shown -----------------------------------------------------------------------------
+
+COMMAND = '{"gate": "g", "passed": true, "exitCode": 0, "command": null}'
+
+
+@pytest.mark.parametrize(
+    ("requirement", "spoken"),
+    [
+        ("VA-CAN-001", [dispatch(), told("accepted", "01"), result("completed", "02"), told("cancel", "03")]),
+        ("VA-CAN-001", [dispatch(), told("accepted", "01"), told("cancel", "03"), result("completed", "02")]),
+        ("VA-EVD-002", [result("failed", failureDetail=None)]),
+        ("VA-EVD-003", [result("blocked", blockReason=[])]),
+        ("VA-EVD-005", [result("completed", gateResults=[json.loads(COMMAND)])]),
+        ("VA-MSG-006", [("agent", envelope("accepted", {"taskId": 5}, correlation=None))]),
+    ],
+    ids=["ended before the cancel", "ended at the cancel", "null", "no object", "no command", "no text"],
+)
+def test_a_requirement_is_not_shown_by_what_cannot_show_it(requirement: str, spoken: list[Spoken]) -> None:
+    assert requirement not in shown_to_hold(judged(said(*spoken), VA))
+
+
+def test_a_cancelled_execution_that_kept_silent_shows_that_it_heeds_a_cancel() -> None:
+    spoken = [dispatch(), told("accepted", "01"), told("cancel", "02")]
+    assert "VA-CAN-001" in shown_to_hold(judged(said(*spoken), VA))
+
+
+@pytest.mark.parametrize(
+    ("requirement", "spoken"),
+    [
+        ("VA-LIF-002", [dispatch(), *DONE]),
+        ("VA-CAN-001", [dispatch(), told("accepted", "01"), told("cancel", "02")]),
+        ("VA-COR-004", [dispatch(), told("accepted", "01"), dispatch("02", "c-2")]),
+    ],
+)
+def test_silence_is_not_shown_where_something_could_not_be_understood(
+    requirement: str, spoken: list[Spoken]
+) -> None:
+    more = unreadable(told("progress", "09"))
+    assert requirement in shown_to_hold(judged(said(*spoken), VA))
+    assert requirement not in shown_to_hold(judged(said(*spoken, more), VA))
+    of_another = more[0], more[1] | {"correlationId": "c-9"}
+    assert requirement in shown_to_hold(judged(said(*spoken, of_another), VA))
+    of_the_other_side = "orchestrator", more[1]
+    assert requirement in shown_to_hold(judged(said(*spoken, of_the_other_side), VA))
+
+
+def test_what_comes_after_a_cancel_is_shown_with_both_times() -> None:
+    spoken = [dispatch(), told("accepted", "01"), told("cancel", "02"), told("progress", "04")]
+    finding = only("VA-CAN-001", judged(said(*spoken), VA))
+    wanted = "progress of c-1 is of 2026-04-01T00:00:04Z, and it was cancelled at 2026-04-01T00:00:02Z"
+    assert finding.message == wanted
+
+
+def test_a_reason_that_is_null_is_one_fault() -> None:
+    found = judged(said(result("completed", failureDetail=None)), VA)
+    assert [one.requirement for one in found if not one.ok] == ["VA-MSG-002"]
+    found = judged(said(result("completed", failureDetail={}, blockReason=None)), VA)
+    assert broken(found) == {"VA-MSG-002", "VA-EVD-004"}
+    assert only("VA-EVD-004", found).message == 'the member "failureDetail" is not allowed here'

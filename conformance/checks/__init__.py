@@ -54,6 +54,10 @@ class Observation(NamedTuple):
         """Whether the entity is lost by this event."""
         return self.lost is None or entity in self.lost
 
+    def may_hide(self, entity: str, party: str) -> bool:
+        """Whether something that could not be understood may be what `party` says of the entity."""
+        return self.loses(entity) and getattr(self.event, "party", "") in ("", party)
+
 
 class Check(Protocol):
     """One requirement's judge over one stream."""

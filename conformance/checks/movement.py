@@ -34,6 +34,7 @@ class _Moves:
 class Transition:
     """Every move is listed in the table.
 
+    An entity that is spoken of as if it had left its initial state lacks one step, and that is told once.
     Parameters: `lifecycle`; `on` limits it to some kinds; `unless` names states whose successors are
     judged by another requirement; with `"begun": true`, a state of what never began is no move either.
     """
@@ -81,7 +82,8 @@ class Transition:
 class TerminalSilence:
     """Nothing about an entity after it reached one of `states`.
 
-    Shown by an entity that ended and of which nothing more was heard when the record was over.
+    Shown by an entity that ended and of which nothing more was heard when the record was over, nor anything
+    that could not be understood.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -92,6 +94,8 @@ class TerminalSilence:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
+        for entity in [name for name, end in self._ended.items() if seen.may_hide(name, end.party)]:
+            del self._ended[entity]
         for message, moved in self._moves.of(seen):
             move = moved.move
             if moved.report:
@@ -213,7 +217,7 @@ class Ends:
     def _lose(self, seen: Observation) -> None:
         """What could not be understood may have ended what its speaker had begun."""
         for entity, message in list(self._open.items()):
-            if seen.loses(entity) and getattr(seen.event, "party", "") in ("", message.party):
+            if seen.may_hide(entity, message.party):
                 del self._open[entity]
 
     def end(self, complete: bool) -> Iterable[Finding]:

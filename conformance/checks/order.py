@@ -167,7 +167,7 @@ class Monotonic:
         self._last: dict[tuple[str, int, tuple[Any, ...]], tuple[Any, JSON, int]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per value."""
+        """One finding per value that has one before it in its series."""
         message = seen.message
         if message is None:
             return
@@ -186,15 +186,18 @@ class Monotonic:
         if value is None or series is None:
             return
         key = (self._sessions.of(message), index, series)
-        last, said_last, last_order = self._last.get(key, (value, raw, -1))
+        before = self._last.get(key)
+        last, said_last, last_order = before or (value, raw, -1)
         if order is not None and order <= last_order:
             return
-        first = key not in self._last
         self._last[key] = (value, raw, last_order if order is None else order)
-        if value > last or (value == last and (first or not row.get("strict"))):
+        if before is None:
+            return  # one value alone goes neither on nor back
+        if value > last or (value == last and not row.get("strict")):
             yield passed(self._requirement, message)
             return
-        said = f"the value is {shown(raw)}, and the message before had {shown(said_last)}"
+        of = f" of {series[1:-1]}" if row.get("per") else ""
+        said = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
         yield failed(self._requirement, message, said, row["at"], expected=(said_last,), actual=raw)
 
     def end(self, complete: bool) -> Iterable[Finding]:
@@ -248,7 +251,8 @@ class Ordered:
     def _broken(self, message: Message, values: list[tuple[str, JSON, Any]]) -> Iterable[Finding]:
         for (earlier, before, least), (pointer, raw, value) in pairwise(values):
             if value < least:
-                said = f"{shown(raw)} is before {shown(before)}, which stands at {earlier}"
+                than = "before" if self._spec.get("as") == "time" else "less than"
+                said = f"{shown(raw)} is {than} {shown(before)}, which stands at {earlier}"
                 yield failed(self._requirement, message, said, pointer, expected=(before,), actual=raw)
 
     def end(self, complete: bool) -> Iterable[Finding]:

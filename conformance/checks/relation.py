@@ -93,24 +93,32 @@ class Matches:
 
     Parameters: messages `on` with a value at `field`; the earlier ones `with`, and `their` field.
     `related` is a pair of pointers, mine and theirs: only earlier messages that agree there count;
-    `"related": "request"` means the message that this one answers.
-    Judged only where an earlier related message exists: a lone message proves nothing.
+    `"related": "request"` means the message that this one answers. `about` is such a pair too, in which some
+    earlier message has to agree: where none does, the matching one may be from before the record.
+    Judged only where an earlier related message exists: a lone message proves nothing. What could not be
+    understood may have been the one that matches.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._spec = spec
+        self._senders = {role for kind in pack.kinds if kind.name in spec["with"] for role in kind.senders}
         self._known: dict[str, list[Any]] = {}
+        self._about: set[str] = set()
         self._older: set[tuple[str, str]] = set()
+        self._lost: set[str] = set()
+        self._gap = False
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message that has a related earlier one."""
+        self._lose(seen)
         message = seen.message
         if message is None:
             return
         if message.is_a(self._spec["with"]):
             known = self._known.setdefault(self._key(message, 1), [])
             known.append(message.at(self._spec["their"]))
+            self._about.add(self._subject(message, 1))
         if message.is_a(self._spec["on"]):
             yield from self._judge(message)
 
@@ -124,9 +132,25 @@ class Matches:
             self._older.add(name)  # it goes back to something from before the record
         if mine is None or name in self._older or all(type_name(one) != type_name(mine) for one in known):
             return  # of another type than it should be is the schema's matter
+        if "related" not in self._spec and self._may_be_lost(message, mine):
+            return
         there_is = ", ".join(shown(value) for value in known[-5:])
         said = f"{shown(mine)} is none that {' or '.join(self._spec['with'])} named ({there_is})"
         yield failed(self._requirement, message, said, self._spec["field"], expected=known[-5:], actual=mine)
+
+    def _lose(self, seen: Observation) -> None:
+        """What could not be understood, and may have been one of the earlier messages, names what is lost."""
+        if getattr(seen.event, "party", "") in ("", *self._senders):
+            self._gap = self._gap or seen.lost is None
+            self._lost |= {shown(name, 10_000) for name in seen.lost or ()}
+
+    def _may_be_lost(self, message: Message, mine: Any) -> bool:
+        """Whether the matching message may be one that could not be understood, or is not in the record."""
+        return self._gap or shown(mine, 10_000) in self._lost or self._subject(message, 0) not in self._about
+
+    def _subject(self, message: Message, side: int) -> str:
+        about = self._spec.get("about")
+        return shown(message.at(about[side]), 10_000) if about else ""
 
     def _related(self, message: Message, key: str) -> list[Any]:
         if self._spec.get("related") != "request":

@@ -79,6 +79,8 @@ class _Followed:
     steps: set[str] = field(default_factory=set)
     workflow: str | None = None
     objective: Any = None
+    said: set[tuple[str, str]] = field(default_factory=set)
+    """What its inputs said it is for, and of which workflow: a change back is no second change."""
 
 
 class _Record:
@@ -109,6 +111,7 @@ class _Record:
             _forget(followed)
             if asked:
                 followed.workflow = followed.objective = None
+                followed.said.clear()
 
     def _told(self, message: Message) -> Iterator[Remark]:
         line = self._lines[message.event.connection]
@@ -149,6 +152,8 @@ class _Record:
         route = run.route()
         step = routing.go_on(run, new, route)
         yield from _of_step(new, route, step, run)
+        if step.another:
+            followed.said.clear()
         if step.another or step.fault is not None:
             followed.payloads.clear()
         else:
@@ -186,7 +191,8 @@ def _of_step(
     if step.fault is not None:
         yield step.fault
     elif route is not None and step.another and route.way == "nowhere":
-        yield Remark(route.rule, True, new.message)
+        if run.answer is not None and new.step != run.answer.step:  # else it may be tried again
+            yield Remark(route.rule, True, new.message)
     elif step.way and step.same:
         yield Remark("routing", True, new.message)
         if step.way == "same" and run.limit is not None:
@@ -212,9 +218,10 @@ def _unchanged(followed: _Followed, new: Input) -> Iterator[Remark]:
         ("primary_objective", followed.objective, new.objective),
     ]
     told = [row for row in rows if isinstance(row[1], str) and isinstance(row[2], str)]
-    changed = [row for row in told if row[1] != row[2]]
+    followed.said |= {(name, before) for name, before, _ in told}
+    changed = [row for row in told if row[1] != row[2] and (row[0], row[2]) not in followed.said]
     for name, before, now in changed:
         said = f"{name} is {shown(now)}, and in the run's input before it was {shown(before)}"
         yield Remark("context", False, new.message, said, f"{new.at}/global_context/{name}", (before,), now)
-    if told and not changed:
+    if told and all(before == now for _, before, now in told):
         yield Remark("context", True, new.message)

@@ -211,7 +211,7 @@ class Line:
             yield self._unexplained(output)
 
     def _unexplained(self, output: Message) -> Remark:
-        said = "an output to nothing that was asked: no input before it waits for one"
+        said = f"an output of {shown(output.at('/step_id'))}, and no input before it waits for one"
         return Remark("answer", False, output, said)
 
     def _one_too_many(self, answered: Asked) -> None:
@@ -234,6 +234,6 @@ class Line:
             self._misnamed(stray, wanted)
         yield from self.late
         for one in self.asked if complete and self.whole else ():
-            if one.sure:
+            if one.sure and one.input.step is not None:  # what asks for no step need not be answered
                 said = f"the step {shown(one.input.step)} was asked, and no output ever came"
                 yield Remark("answer", False, one.input.message, said, party="adapter")

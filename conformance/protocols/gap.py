@@ -197,7 +197,12 @@ class Phases:
         elif _stands_still(last, message):
             said = f"the attempt goes from {before} to {after}, and nothing was done since it was {before}"
             yield failed(
-                self._requirement, message, said, "/phase", expected=(before, "failed"), actual=after
+                self._requirement,
+                message,
+                said,
+                "/phase",
+                expected=tuple(dict.fromkeys((before, "failed"))),
+                actual=after,
             )
 
     def end(self, complete: bool) -> Iterable[Finding]:
@@ -267,6 +272,9 @@ class Numbering:
 
 
 _SEGMENT = r"[\w.@+~$%-]+"
+_WIDE = "\u201c\u2018\uff08\u300c\u300e\u3010\u300a\uff1a\uff0c\uff1b\u3001\u3002"
+"""Quotes, brackets and stops of other scripts, after which a path may begin."""
+
 _ROOTS = "Users|Volumes|app|etc|home|mnt|opt|private|root|srv|tmp|usr|var|work|workspaces?"
 
 NO_FILES = re.compile(
@@ -283,9 +291,9 @@ ABSOLUTE = re.compile(
     (?<![a-z0-9])file:/+[^/\s]\S*
     | (?<![a-z0-9:])[a-z]:(?:\\+[^\s\\/:]|/+[^\s\\/:]{{2}})\S*  # on a drive of Windows
     | (?<![^\s"'(=,;`<>|\[])\\\\[\w.$?-]+\\[^\s\\]\S*  # on a share of Windows, UNC
-    | (?<![^\s"'(=,;`>|\[])/(?:etc|opt|root|tmp|usr|var)(?![\w.-])\S*
-    | (?<![^\s"'(=,;`>|\[:])/(?:{_ROOTS})/[^\s/]\S*
-    | (?<![^\s"'(=,;`>|\[])/(?!api/|v\d+/){_SEGMENT}/{_SEGMENT}\S*
+    | (?<![^\s"'(=,;`>|\[{{{_WIDE}])/(?:etc|opt|root|tmp|usr|var)(?![\w.-])\S*
+    | (?<![^\s"'(=,;`>|\[{{:{_WIDE}])/(?:{_ROOTS})/[^\s/]\S*
+    | (?<![^\s"'(=,;`>|\[{_WIDE}])/(?!api/|v\d+/){_SEGMENT}/{_SEGMENT}\S*
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -324,7 +332,11 @@ class Paths:
 def absolute_path(text: str) -> str:
     """The first absolute path in a text; empty where there is none."""
     found = ABSOLUTE.search(NO_FILES.sub("-", text))
-    return found.group().rstrip("\"'`,;.:)>]") if found else ""
+    return (
+        found.group().rstrip("\"'`,;.:)>]}\u201d\u2019\uff09\u300d\u300f\u3011\u300b\uff0c\uff1b\u3002")
+        if found
+        else ""
+    )
 
 
 def _strings(value: JSON) -> Iterator[tuple[list[str], str]]:

@@ -23,6 +23,9 @@ from conformance.wording import shown
 ASSIGNED, COMPLETED, FAILED = "TaskAssigned", "TaskCompleted", "TaskFailed"
 ENDS = [COMPLETED, FAILED]
 
+AGENT = "a2a-communication.schema.json#/definitions/Message/properties/from"
+"""The schema of an agent's address."""
+
 
 def new_message(seen: Observation) -> Message | None:
     """The message of a known kind that is not only delivered again."""
@@ -33,6 +36,11 @@ def new_message(seen: Observation) -> Message | None:
 def created(message: Message) -> Fraction | None:
     """When the message was made, or None where it does not say."""
     return instant(message.at("/createdAt"))
+
+
+def at_its_line(finding: Finding, message: Message) -> Finding:
+    """The finding, which only the end of the record settles, with the place of its message."""
+    return finding._replace(line=message.event.line, column=message.event.column)
 
 
 def made_before(one: Message, other: Message) -> bool:
@@ -90,6 +98,8 @@ class Once:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
+        for key in [key for key, end in self._ended.items() if seen.may_hide(key[0], end.party)]:
+            del self._ended[key]
         message = new_message(seen)
         if message is None or not message.is_a([ASSIGNED, *ENDS]):
             return
@@ -143,9 +153,9 @@ class Ended:
         """One finding per end of an assigned task."""
         if isinstance(seen.event, Opened):
             self._from_start.add(seen.event.connection)
-        self._drop(key for key in self._open if seen.loses(key[0]))
         message = seen.message
         if message is None or message.kind is None:
+            self._drop(key for key in self._open if seen.loses(key[0]))
             return
         agent = str(message.at("/from"))
         self._heard |= {key for key in self._open if key[1] == agent}
@@ -188,9 +198,7 @@ class Ended:
                 continue
             said = f"the stream ended, and {agent} never said how {task} did, which it was assigned"
             finding = failed(self._requirement, message, said)
-            yield finding._replace(
-                party=self._party(agent, message), line=message.event.line, column=message.event.column
-            )
+            yield at_its_line(finding, message)._replace(party=self._party(agent, message))
 
     def _party(self, agent: str, message: Message) -> str:
         """The role of an agent: that in which it spoke, else the one that was spoken to."""
@@ -201,21 +209,25 @@ class Assigned:
     """OSSA-COR-001: an end is of a task that was assigned, and comes from the agent to which it was.
 
     Judged where the record has the task's assignment, or an earlier one to the same agent, and nothing
-    shows that it lacks some.
+    shows that it lacks some. Messages may overtake each other: an assignment that was made before the end
+    may come after it.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
+        self._schemas = pack.schemas()
         self._assignees: dict[str, list[str]] = {}
         self._busy: set[str] = set()
         self._older: set[str] = set()
         self._lost: set[str] = set()
         self._gap = False
+        self._early: list[tuple[Message, Finding]] = []
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per end that can be judged."""
+        """One finding per end of a task that was assigned to who tells it."""
         self._gap = self._gap or seen.lost is None
-        self._lost |= seen.lost or frozenset()
+        if seen.message is not None and seen.message.kind is None:
+            self._lost |= seen.lost or frozenset()
         message = new_message(seen)
         if message is None or not message.is_a([ASSIGNED, *ENDS]):
             return
@@ -223,8 +235,13 @@ class Assigned:
         if message.is_a([ASSIGNED]):
             self._assignees.setdefault(str(task), []).append(str(message.at("/to")))
             self._busy.add(str(message.at("/to")))
-        elif isinstance(task, str) and isinstance(message.at("/from"), str):
-            yield from self._judge(message, task, str(message.at("/from")))
+            self._early = [row for row in self._early if not _is_order_of(message, row[0])]
+        elif isinstance(task, str) and self._schemas.is_valid(AGENT, message.at("/from")):
+            for finding in self._judge(message, task, str(message.at("/from"))):
+                if finding.ok:
+                    yield finding
+                else:
+                    self._early.append((message, finding))
 
     def _judge(self, message: Message, task: str, agent: str) -> Iterable[Finding]:
         assignees = self._assignees.get(task, [])
@@ -242,8 +259,15 @@ class Assigned:
             yield failed(self._requirement, message, said, "/payload/taskId", actual=task)
 
     def end(self, complete: bool) -> Iterable[Finding]:
-        """Nothing: each end is judged when it is seen."""
-        return ()
+        """One finding per end of a task that was not assigned to who told it."""
+        if complete and not self._gap:
+            yield from (at_its_line(finding, message) for message, finding in self._early)
+
+
+def _is_order_of(order: Message, end: Message) -> bool:
+    """Whether an assignment is the one that an end is about, though it comes after it."""
+    mine = order.at("/payload/taskId"), order.at("/to")
+    return mine == (end.at("/payload/taskId"), end.at("/from")) and not made_before(end, order)
 
 
 class Retries:
@@ -262,7 +286,7 @@ class Retries:
         self._tasks.see(message)
         most = mine.order.at("/payload/retryPolicy/maxRetries") if mine and mine.order else None
         count = message.at("/payload/retryCount")
-        if not (jsontext.integral(most) and jsontext.integral(count)):
+        if any(one is None or jsontext.bounds_fault(one, *jsontext.U53) for one in (most, count)):
             return
         if count <= most:
             yield passed(self._requirement, message)
@@ -276,7 +300,10 @@ class Retries:
 
 
 class Times:
-    """OSSA-TSK-003: a task ends after it was assigned, and is completed by its deadline."""
+    """OSSA-TSK-003: a task ends after it was assigned, and is completed by its deadline.
+
+    A deadline that was over when the task was assigned is none that anybody can keep.
+    """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -298,12 +325,16 @@ class Times:
         due = instant(order.at("/payload/deadline")) if message.is_a([COMPLETED]) else None
         if ended is None or assigned is None:
             return
+        hopeless = due is not None and due < assigned
         said = ""
         if ended < assigned:
             said = f"the task ended at {message.at(at)}, and was assigned at {order.at('/createdAt')}"
-        elif due is not None and ended > due:
+        elif due is not None and ended > due and not hopeless:
             said = f"the task was completed at {message.at(at)}, and due at {order.at('/payload/deadline')}"
-        yield failed(self._requirement, message, said, at) if said else passed(self._requirement, message)
+        if said:
+            yield failed(self._requirement, message, said, at, actual=message.at(at))
+        elif not hopeless:
+            yield passed(self._requirement, message)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each end is judged when it is seen."""

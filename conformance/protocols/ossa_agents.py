@@ -14,7 +14,7 @@ from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.packs import Pack
-from conformance.protocols.ossa import created, made_before, new_message
+from conformance.protocols.ossa import at_its_line, created, made_before, new_message
 from conformance.wording import shown, type_name
 
 
@@ -22,7 +22,8 @@ class Answered:
     """OSSA-COR-002: the queryId of an answer is the correlationId of a question.
 
     Judged where the record has an earlier question of the one to the other, and nothing shows that it
-    lacks some. A question without correlationId cannot be named, so no answer to it can be wrong.
+    lacks some. A question without correlationId cannot be named, so no answer to it can be wrong. Messages
+    may overtake each other: a question that was made before the answer may come after it.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -32,9 +33,10 @@ class Answered:
         self._lost: set[str] = set()
         self._older: set[tuple[str, str]] = set()
         self._gap = False
+        self._early: list[tuple[Message, Finding]] = []
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per answer that can be judged."""
+        """One finding per answer to a question that was seen."""
         self._gap = self._gap or seen.lost is None
         if seen.message is not None and seen.message.kind is None:
             self._lost.add(str(seen.message.at("/correlationId")))
@@ -51,6 +53,7 @@ class Answered:
         pair = str(message.at("/from")), str(message.at("/to"))
         self._asked.setdefault(pair, []).append(name if isinstance(name, str) else None)
         self._known |= {name} if isinstance(name, str) else set()
+        self._early = [row for row in self._early if not _is_question_of(message, row[0])]
 
     def _judge(self, message: Message, name: str) -> Iterable[Finding]:
         pair = str(message.at("/to")), str(message.at("/from"))
@@ -62,13 +65,21 @@ class Answered:
         elif None not in asked and name not in self._lost and not self._gap:
             there_is = ", ".join(shown(one) for one in asked[-5:])
             said = f"{shown(name)} is the correlationId of no question to {pair[1]} ({there_is})"
-            yield failed(
+            finding = failed(
                 self._requirement, message, said, "/payload/queryId", expected=asked[-5:], actual=name
             )
+            self._early.append((message, finding))
 
     def end(self, complete: bool) -> Iterable[Finding]:
-        """Nothing: each answer is judged when it is seen."""
-        return ()
+        """One finding per answer to what nobody asked."""
+        if complete and not self._gap:
+            yield from (at_its_line(finding, message) for message, finding in self._early)
+
+
+def _is_question_of(question: Message, answer: Message) -> bool:
+    """Whether a question is the one that an answer is to, though it comes after it."""
+    name = question.at("/correlationId")
+    return name == answer.at("/payload/queryId") and not made_before(answer, question)
 
 
 class Presence:
@@ -150,6 +161,8 @@ class SuccessRate:
         if min(delivered, lost) < 0 or delivered + lost == 0:
             return
         share = Fraction(int(delivered), int(delivered + lost))
+        if not 0 <= rate <= 1:
+            return  # it is no rate at all, which the schema says
         if abs(Fraction(str(rate)) - share) <= self._within:
             yield passed(self._requirement, message)
             return

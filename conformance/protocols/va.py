@@ -25,11 +25,13 @@ class Cancellation:
         self._requirement = requirement
         self._grace = Fraction(str(spec["parameters"]["grace"]))
         self._running: dict[str, Message] = {}
-        self._cancelled: dict[str, Fraction] = {}
+        self._cancelled: dict[str, Message] = {}
         self._broken: set[str] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per later message."""
+        for name in [name for name, said in self._running.items() if seen.may_hide(name, said.party)]:
+            del self._running[name]
         message = from_its_side(seen)
         if message is None:
             return
@@ -41,23 +43,26 @@ class Cancellation:
         elif message.is_a(REPORTS):
             self._running.setdefault(execution, message)
             yield from self._judge(message, execution)
+            if message.is_a(["completed", "failed"]):
+                del self._running[execution]  # whether it heeds a cancel is not shown any more
 
     def _cancel(self, message: Message, execution: str) -> None:
-        when = time_of(message)
-        if when is not None and execution not in self._cancelled:
-            self._cancelled[execution] = when
+        if time_of(message) is not None:
+            self._cancelled.setdefault(execution, message)
 
     def _forget(self, execution: str) -> None:
         self._running.pop(execution, None)
         self._cancelled.pop(execution, None)
 
     def _judge(self, message: Message, execution: str) -> Iterable[Finding]:
-        cancelled, when = self._cancelled.get(execution), time_of(message)
-        if cancelled is None or when is None or when <= cancelled + self._grace:
+        cancel, when = self._cancelled.get(execution), time_of(message)
+        since = time_of(cancel) if cancel is not None else None
+        if cancel is None or since is None or when is None or when <= since + self._grace:
             return
         self._broken.add(execution)
-        said = f"{message.name} of {execution} is of a later time than its cancel"
-        yield failed(self._requirement, message, said, "/timestamp", actual=message.at("/timestamp"))
+        at = message.at("/timestamp")
+        said = f"{message.name} of {execution} is of {at}, and it was cancelled at {cancel.at('/timestamp')}"
+        yield failed(self._requirement, message, said, "/timestamp", actual=at)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each execution that was cancelled while it ran, and then was silent."""

@@ -120,6 +120,7 @@ class Superseded:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per result that comes too late."""
+        self._replaced = [one for one in self._replaced if not _may_be_heard(one, seen)]
         message = from_its_side(seen)
         if message is None:
             return
@@ -148,6 +149,12 @@ class Superseded:
         for attempt in self._replaced if complete else ():
             if attempt.heard is not None and attempt.result is None and not attempt.over:
                 yield passed(self._requirement, attempt.heard)
+
+
+def _may_be_heard(attempt: Attempt, seen: Observation) -> bool:
+    """Whether something that could not be understood may be more of what was said of the attempt."""
+    heard = attempt.heard
+    return heard is not None and seen.may_hide(str(heard.at("/correlationId")), heard.party)
 
 
 class Ending:

@@ -132,13 +132,19 @@ class History:
         self._table = pack.lifecycles[spec["parameters"]["lifecycle"]][0]
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per break of the chain, else one for the record."""
+        """One finding per break of the chain, else one for a record that has one and can be read."""
         message = seen.message
         if message is None or not message.is_a(["TaskExecution"]):
             return
         rows = message.at("/transitions")
         if isinstance(rows, list):
-            yield from [*self._broken(message, rows)] or [passed(self._requirement, message)]
+            holds = bool(rows) and self._is_readable(message.value, rows)
+            yield from [*self._broken(message, rows)] or [passed(self._requirement, message)] * holds
+
+    def _is_readable(self, record: JSON, rows: list[JSON]) -> bool:
+        """Whether every state of the record is one; else nobody can say that its chain is whole."""
+        named = [(record, "currentState"), *((row, name) for row in rows for name in ("from", "to"))]
+        return all(self._state(row, name) is not None for row, name in named)
 
     def _broken(self, message: Message, rows: list[JSON]) -> Iterator[Finding]:
         state: JSON = self._table.initial
