@@ -64,6 +64,7 @@ class Monitor:
             for kind, check in _checks(pack)
             if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
         ]
+        self._shared: dict[str, Any] = {}
         self._complete = True
         self._envelope: list[BrokenConstraint] = []
         self.messages = 0
@@ -95,20 +96,21 @@ class Monitor:
             self._correlator.opened(event.connection)
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
             self._movement.lose_all()
-            return Observation(event, lost=None), Delivery()
+            return Observation(event, lost=None, shared=self._shared), Delivery()
         if not isinstance(event, (Sent, Received)):
-            return Observation(event), Delivery()
+            return Observation(event, shared=self._shared), Delivery()
         message = self._correlator.message(event)
         self._envelope = self._envelope_errors(message)
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
-            return Observation(event, bare, lost=self._movement.lose(message)), Delivery()
+            lost = self._movement.lose(message)
+            return Observation(event, bare, lost=lost, shared=self._shared), Delivery()
         delivery = self._deliveries.of(message)
         lost = self._movement.lose_unnamed(message)
         moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
         self._count(moved)
-        return Observation(event, message, moved, lost, delivery.again), delivery
+        return Observation(event, message, moved, lost, delivery.again, self._shared), delivery
 
     def _count(self, moved: Iterable[Moved]) -> None:
         for one in moved:

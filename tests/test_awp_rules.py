@@ -121,7 +121,7 @@ def marks(requirement: str, events: list[Event]) -> str:
     """What the requirement's rules alone say, without its schemas: + and -."""
     row, monitor = AWP.requirements[requirement], Monitor(AWP)
     rules = [CHECKS["code"](row, spec, AWP) for spec in row.checks if spec["kind"] == "code"]
-    seen = [monitor._observe(event) for event in events]
+    seen = [monitor._observe(event)[0] for event in events]
     found = [finding for one in seen for check in rules for finding in check.see(one)]
     found += [finding for check in rules for finding in check.end(True)]
     return "".join("+" if one.ok else "-" for one in found)

@@ -49,6 +49,8 @@ class Observation(NamedTuple):
     moved: tuple[Moved, ...] = ()
     lost: frozenset[str] | None = frozenset()
     again: bool = False
+    shared: dict[str, Any] | None = None
+    """What the checks of one stream keep together, by name: the same object for every observation of it."""
 
     def loses(self, entity: str) -> bool:
         """Whether the entity is lost by this event."""

@@ -134,21 +134,64 @@ WAITING = ("pending_approval", "queued", "accepted")
 
 
 class Memory:
-    """What the record has told so far. `notes` is one rule's own knowledge, empty whenever something
-    could not be understood; then `complete` is False from there on.
+    """What the record has told so far, which all rules share; nothing of the message that is judged.
+
+    `notes` are the own knowledge, and `options` the parameters, of the rule that is asked at the moment.
+    Whenever something could not be understood, all notes are void, `doubts` counts on, and `complete` is
+    False from there on.
     """
 
-    def __init__(self, pack: Pack, options: dict[str, Any]) -> None:
+    def __init__(self, pack: Pack) -> None:
         self.pack = pack
-        self.options = options
+        self.options: dict[str, Any] = {}
         self.notes: dict[Any, Any] = {}
         self.complete = True
+        self.doubts = 0
+        self._now: Observation | None = None
+        self._judged = False
+        self._due: Message | None = None
         self.sessions: dict[str, Session] = {}
         self.opened: set[str] = set()
         self.ended: dict[str, float | None] = {}
         self._current: dict[str, str] = {}
         self._greetings: dict[str, Message] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
+
+    def attend(self, seen: Observation) -> bool:
+        """Learn from what came before; whether this message can be judged, of which nothing is learnt yet."""
+        if seen is not self._now:
+            self.catch_up()
+            self._now, self._judged = seen, self._meet(seen)
+        return self._judged
+
+    def catch_up(self) -> None:
+        """Learn from the message that was judged last."""
+        due, self._due = self._due, None
+        if due is not None:
+            self._follow(due)
+
+    def _meet(self, seen: Observation) -> bool:
+        message = seen.message
+        if isinstance(seen.event, (Opened, Closed)):
+            self._connected(seen.event)
+        if message is None or message.kind is None:
+            if seen.lost is None or message is not None:
+                self._lose(seen)
+            return False
+        if message.known_party and message.party not in message.kind.senders:
+            return False
+        self._count(message)
+        if any(one.move.illegal and not one.report for one in seen.moved):
+            # What cannot be is another requirement's finding, and nothing follows from it.
+            self._follow(message)
+            self._doubt(message)
+            return False
+        self._due = message
+        return True
+
+    def _void(self) -> None:
+        self.complete = False
+        self.doubts += 1
 
     def session(self, message: Message) -> Session | None:
         """The session of the message's connection, if one is known."""
@@ -175,24 +218,22 @@ class Memory:
             if elsewhere and not session.closed and session.connection not in self.ended:
                 yield session
 
-    def lose(self, seen: Observation) -> None:
+    def _lose(self, seen: Observation) -> None:
         """Something could not be understood, and may have been anything."""
-        self.complete = False
-        self.notes.clear()
+        self._void()
         for session in self.sessions.values():
             for action in session.actions.values():
                 if seen.loses(action.id):
                     action.state = None
 
-    def doubt(self, message: Message) -> None:
+    def _doubt(self, message: Message) -> None:
         """Nobody knows where the action stands that the message is about."""
-        self.complete = False
-        self.notes.clear()
+        self._void()
         action = self.action(message)
         if action is not None:
             action.state = None
 
-    def count(self, message: Message) -> None:
+    def _count(self, message: Message) -> None:
         """Where a number is missing, so is what was told under it, and nobody knows what that was."""
         session = self.session(message)
         if session is None or message.name not in NUMBERED:
@@ -200,13 +241,12 @@ class Memory:
         given = numbered(message)
         first = session.number == 0 and not session.whole
         if given is None or (given > session.number + 1 and not first):
-            self.complete = False
-            self.notes.clear()
+            self._void()
             for action in session.actions.values():
                 action.state = None
         session.number = max(session.number, given or 0)
 
-    def connected(self, event: Opened | Closed) -> None:
+    def _connected(self, event: Opened | Closed) -> None:
         """A connection begins or ends."""
         if isinstance(event, Opened):
             self.opened.add(event.connection)
@@ -216,7 +256,7 @@ class Memory:
         else:
             self.ended[event.connection] = event.time
 
-    def follow(self, message: Message) -> None:
+    def _follow(self, message: Message) -> None:
         """Learn from a message."""
         learn = _LESSONS.get(message.name)
         if learn is not None:
@@ -341,6 +381,3 @@ _LESSONS: dict[str, Callable[[Memory, Message], None]] = {
     "action.status": Memory._status,
     "action.cancel.result": Memory._status,
 }
-
-TEACHING = frozenset(_LESSONS) | frozenset(NUMBERED)
-"""The messages from which something is learnt, whatever a rule is about."""

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 from conformance.checks import Check, CheckFactory, Observation, failed, passed
 from conformance.correlation import Message
-from conformance.events import Closed, Opened
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
-from conformance.protocols.awp_record import TEACHING, Memory
+from conformance.protocols.awp_record import Memory
 
 
 class Told(NamedTuple):
@@ -40,43 +39,40 @@ class _Ruled:
     def __init__(
         self,
         requirement: Requirement,
-        memory: Memory,
+        parameters: dict[str, Any],
+        pack: Pack,
         kinds: frozenset[str],
         judge: Rule,
         ending: Ending | None,
     ) -> None:
         self._requirement = requirement
-        self._memory = memory
+        self._parameters = parameters
         self._kinds = kinds
-        self._heeded = kinds | TEACHING
         self._judge = judge
         self._ending = ending
+        self._memory = Memory(pack)
+        self._notes: dict[Any, Any] = {}
+        self._doubts = 0
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """What the rule says of the message, before anything is learnt from it."""
+        """What the rule says of the message."""
+        if seen.shared is not None:
+            self._memory = seen.shared.setdefault("awp", self._memory)
         message = seen.message
-        if message is None or message.kind is None or message.name in self._heeded:
-            return self._heed(seen)
-        return self._heed(seen) if message.kind.name in self._kinds else ()  # most messages, and so quickly
+        if not self._memory.attend(seen) or message is None or message.kind is None:
+            return ()
+        if message.name in self._kinds or message.kind.name in self._kinds:
+            return [self._finding(message, told) for told in self._judge(self._asked(), message)]
+        return ()
 
-    def _heed(self, seen: Observation) -> Iterable[Finding]:
-        message = seen.message
-        if isinstance(seen.event, (Opened, Closed)):
-            self._memory.connected(seen.event)
-        if message is None or message.kind is None:
-            if seen.lost is None or message is not None:
-                self._memory.lose(seen)
-            return
-        if message.known_party and message.party not in message.kind.senders:
-            return
-        self._memory.count(message)
-        if _is_spoilt(seen):  # what cannot be is another requirement's finding, and nothing follows from it
-            self._memory.follow(message)
-            self._memory.doubt(message)
-            return
-        if not self._kinds.isdisjoint((message.name, message.kind.name)):
-            yield from (self._finding(message, told) for told in self._judge(self._memory, message))
-        self._memory.follow(message)
+    def _asked(self) -> Memory:
+        """What the record has told, with this rule's own notes and parameters."""
+        memory = self._memory
+        if self._doubts != memory.doubts:
+            self._doubts = memory.doubts
+            self._notes.clear()
+        memory.notes, memory.options = self._notes, self._parameters
+        return memory
 
     def _finding(self, message: Message, told: Told) -> Finding:
         about = told.about or message
@@ -95,13 +91,10 @@ class _Ruled:
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Praise for what nothing was said against, if the record is complete."""
-        if self._ending and complete:
-            yield from (passed(self._requirement, message) for message in self._ending(self._memory))
-
-
-def _is_spoilt(seen: Observation) -> bool:
-    """Whether the message says of an action what its lifecycle does not allow, or does not know."""
-    return any(one.move.illegal and not one.report for one in seen.moved)
+        self._memory.catch_up()
+        if self._ending is None or not complete:
+            return []
+        return [passed(self._requirement, message) for message in self._ending(self._asked())]
 
 
 def _placed(finding: Finding, about: Message) -> Finding:
@@ -114,8 +107,7 @@ def rule(*kinds: str, ending: Ending | None = None) -> Callable[[Rule], CheckFac
 
     def make(judge: Rule) -> CheckFactory:
         def factory(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
-            memory = Memory(pack, spec.get("parameters", {}))
-            return _Ruled(requirement, memory, frozenset(kinds), judge, ending)
+            return _Ruled(requirement, spec.get("parameters", {}), pack, frozenset(kinds), judge, ending)
 
         factory.__doc__ = judge.__doc__
         return factory
