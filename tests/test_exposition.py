@@ -37,7 +37,7 @@ def section(text: str, title: str) -> list[str]:
 
 def test_a_requirement_with_a_check() -> None:
     text = explained("VA-EVD-002")
-    assert text.splitlines()[:11] == [
+    assert text.splitlines()[:10] == [
         "VA-EVD-002: A failed execution says why: its evidence has failureDetail.",
         "",
         "protocol  va-agent-protocol@0.1.0",
@@ -48,9 +48,11 @@ def test_a_requirement_with_a_check() -> None:
         "judged    check",
         "",
         "How it is judged",
-        '  The value at /payload/evidence of a message of failed fits {"required": ["failureDetail"]},'
-        ' if it fits {"required": ["status"]}.',
     ]
+    judged, *_ = section(text, "How it is judged")
+    assert judged.startswith(
+        'The value at /payload/evidence of a message of failed fits {"required": ["failureDetail"]}'
+    )
     folder = "fixtures/va-agent-protocol/0.1.0"
     assert f"{folder}/messages/valid/failed.full.json" in section(text, "What passes it")
     assert f"\nWhat passes it ({len(value('VA-EVD-002')['passed_by'])}), in {ROOT}\n" in text
@@ -116,12 +118,6 @@ def rows_with(*members: str) -> list[dict[str, Any]]:
 def test_what_is_not_judged_in_full_says_why(member: str, said: str) -> None:
     one = rows_with(member)[0]
     assert said.format(one[member]) in section(explained(one["id"], "-p", AWP.name), "How it is judged")
-
-
-def test_what_is_untested_is_failed_by_its_constraints_all_the_same() -> None:
-    one = rows_with("untested", "claims")[0]
-    last = section(explained(one["id"], "-p", AWP.name), "How it is judged")[-1]
-    assert last == "A message that breaks a constraint of its own fails it all the same."
 
 
 def test_what_a_scenario_proves() -> None:

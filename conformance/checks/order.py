@@ -183,9 +183,9 @@ class Monotonic:
         value = measured(raw)
         order = _whole(message.at(row["order"])) if "order" in row else None
         series = _series_of(message, row.get("per", ()))
-        if value is None or series is None:
-            return
-        key = (self._sessions.of(message), index, series)
+        if value is None or None in series:
+            return  # or nobody knows to which series it belongs
+        key = (self._sessions.of(message), index, tuple(map(id_key, series)))  # 1 and 1.0 are one series
         before = self._last.get(key)
         last, said_last, last_order = before or (value, raw, -1)
         if order is not None and order <= last_order:
@@ -196,7 +196,7 @@ class Monotonic:
         if value > last or (value == last and not row.get("strict")):
             yield passed(self._requirement, message)
             return
-        of = f" of {series[1:-1]}" if row.get("per") else ""
+        of = f" of {', '.join(map(shown, series))}" if series else ""
         said = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
         yield failed(self._requirement, message, said, row["at"], expected=(said_last,), actual=raw)
 
@@ -205,10 +205,9 @@ class Monotonic:
         return ()
 
 
-def _series_of(message: Message, per: str | list[str]) -> tuple[Any, ...] | None:
-    """What keeps a message's series apart from others; None where it does not say to which it belongs."""
-    names = [message.at(pointer) for pointer in ([per] if isinstance(per, str) else per)]
-    return None if None in names else tuple(map(id_key, names))  # 1 and 1.0 are one series
+def _series_of(message: Message, per: str | list[str]) -> list[JSON]:
+    """What keeps a message's series apart from others; with None for what it does not say."""
+    return [message.at(pointer) for pointer in ([per] if isinstance(per, str) else per)]
 
 
 @register("ordered")

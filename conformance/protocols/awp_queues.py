@@ -178,7 +178,8 @@ def asked(memory: Memory, message: Message) -> Iterable[Told]:
         if session is None or session.type_of(params).get("requires_approval") is not True:
             return
         state = message.at("/result/state")
-        if str(params.get("action_id")) in session.actions or memory.notes.get("standing"):
+        standing = memory.notes.get("standing") or message.at("/result/approval_id") is not None
+        if str(params.get("action_id")) in session.actions or standing:
             return
         if state == "pending_approval":
             yield HOLDS
