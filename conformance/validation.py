@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from errno import EBADF
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from conformance import packs, recognition, records
-from conformance.errors import CannotJudge, NoSuchKind
+from conformance.alternatives import Against, Alternatives
+from conformance.errors import CannotJudge
 from conformance.events import Event, Fault, Malformed, Received, Sent
 from conformance.findings import Finding
 from conformance.judgement import Judged, Told
@@ -24,9 +26,6 @@ CHUNK = 1 << 20
 
 Tell = Callable[[Judged, Told], None]
 """What is done with each finding against an input."""
-
-_Against = tuple[Finding, Event | None]
-"""A finding against an input, and what it is about, if it is one event."""
 
 
 class Options(NamedTuple):
@@ -106,17 +105,19 @@ def judge(
 
 
 def _judge_record(record: records.Record, judged: Judged, options: Options, tell: Tell) -> None:
-    judged.pack = record.pack
-    monitor, older = _monitor(record.pack, options), _Older(record.others, options)
+    judges = Alternatives((record.pack, *record.others), partial(_monitor, options=options))
+
+    def told(found: Iterable[Against]) -> None:
+        judged.pack = judges.chosen.pack
+        for finding, event in found:
+            tell(judged, judged.tell(_of_kind(finding, event, judges.chosen.pack), event))
+
     try:
         for event in record.events:
-            found = [(_of_kind(one, event, record.pack), event) for one in monitor.feed(event) if not one.ok]
-            for finding, of in older.settled(event, found):
-                tell(judged, judged.tell(finding, of))
-        for finding, of in older.ended([(one, None) for one in monitor.end() if not one.ok]):
-            tell(judged, judged.tell(finding, of))
-        judged.pack = older.pack or record.pack
+            told(judges.feed(event))
+        told(judges.end())
     finally:
+        monitor = judges.chosen.monitor
         judged.messages = monitor.messages
     if monitor.unknown and len(monitor.unknown) == monitor.messages:
         judged.error = f"{judged.path}: {monitor.unknown[0].problem}"
@@ -124,7 +125,7 @@ def _judge_record(record: records.Record, judged: Judged, options: Options, tell
         judged.error = f"{judged.path} holds no message"
 
 
-def _monitor(pack: Pack, options: Options) -> Monitor:
+def _monitor(pack: Pack, *, options: Options) -> Monitor:
     return Monitor(
         pack,
         form=options.form,
@@ -134,66 +135,7 @@ def _monitor(pack: Pack, options: Options) -> Monitor:
     )
 
 
-class _Older:
-    """Older revisions that an input may as well be of, where it does not say of which it is.
-
-    A revision that it may not be of is no reason to blame it: while nothing is wrong with it by one of
-    these, what is wrong by the newest waits. HELD events by which nothing is wrong are enough to take it
-    for one of the newest.
-    """
-
-    def __init__(self, revisions: tuple[Pack, ...], options: Options) -> None:
-        self._revisions = list(revisions)
-        self._options = options
-        self._monitors: dict[Pack, Monitor] = {}
-        self._unseen: list[Event] = []
-        self._held: list[_Against] = []
-
-    @property
-    def pack(self) -> Pack | None:
-        """At the end: the newest of these, if there is something wrong by the newest of all alone."""
-        return self._revisions[0] if self._held else None
-
-    def settled(self, event: Event, found: Sequence[_Against]) -> Sequence[_Against]:
-        """What can be told after an event, on which the newest revision has found this."""
-        if not self._revisions:
-            return found
-        self._unseen.append(event)
-        self._held += found
-        if self._held:
-            self._revisions = [pack for pack in self._revisions if self._is_clean(pack)]
-            self._unseen.clear()
-        elif len(self._unseen) == recognition.HELD:
-            self._revisions.clear()
-            self._unseen.clear()
-        return self._released()
-
-    def ended(self, found: Sequence[_Against]) -> Sequence[_Against]:
-        """What is to be told at the end, where the newest revision has found this."""
-        self._held += found
-        if self._held:
-            self._revisions = [pack for pack in self._revisions if self._is_clean(pack, end=True)]
-        return self._released()
-
-    def _is_clean(self, pack: Pack, *, end: bool = False) -> bool:
-        """Whether nothing is wrong by this revision with what it has not yet seen."""
-        try:
-            monitor = self._monitors.get(pack) or self._monitors.setdefault(
-                pack, _monitor(pack, self._options)
-            )
-        except NoSuchKind:  # the one that was named
-            return False
-        found = [one for event in self._unseen for one in monitor.feed(event)]
-        return all(one.ok for one in (*found, *(monitor.end() if end else ())))
-
-    def _released(self) -> Sequence[_Against]:
-        if self._revisions:
-            return []
-        held, self._held = self._held, []
-        return held
-
-
-def _of_kind(finding: Finding, event: Event, pack: Pack) -> Finding:
+def _of_kind(finding: Finding, event: Event | None, pack: Pack) -> Finding:
     """Of a message of no kind, with what else it looks like."""
     if finding.requirement != pack.unknown_kind_id or not isinstance(event, (Sent, Received)):
         return finding

@@ -519,11 +519,11 @@ def test_locate_in_what_is_no_json() -> None:
 
 def test_locate_of_many_places_in_one_text_looks_at_it_once() -> None:
     text = json.dumps({"a": {f"m{number}": number for number in range(50_000)}})
-    began = time.perf_counter()
+    began = time.process_time()
     for number in range(0, 50_000, 100):
         place = place_of(text, f"/a/m{number}")
         assert text[: place.end].endswith(f'"m{number}": {number}')
-    assert time.perf_counter() - began < 5  # once for each would be a minute
+    assert time.process_time() - began < 5  # once for each would be a minute
 
 
 def test_locate_in_a_deep_text() -> None:

@@ -126,10 +126,10 @@ def test_a_pattern_that_takes_too_many_steps_is_the_packs_fault() -> None:
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "^(a|aa)+$", "(x+x+)+y", r"^(?=(a+)+b)", r"^(a|aa)+\1$"])
 def test_a_hostile_pattern_is_not_slow(pattern: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with suppress(BadPack):  # which says that there is no telling
         assert not matches(pattern, "a" * 5000 + "x" * 50 + "!")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

@@ -96,18 +96,18 @@ def test_the_lines_of_a_record_may_be_an_array(indent: int | None) -> None:
 
 
 def test_a_long_silence_before_the_first_message_takes_its_length_in_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     pieces = [b"\n" * 1000] * 4000
     event, _ = records.open_stream([*pieces, lines(PROGRESS).encode()], "input").events
     assert event.line == 4_000_001
-    assert time.perf_counter() - began < 20  # a second or two; with every piece looked at anew, minutes
+    assert time.process_time() - began < 20  # a second or two; with every piece looked at anew, minutes
 
 
 def test_a_large_array_takes_no_longer_than_its_lines() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     events = opened(json.dumps([PROGRESS] * 20_000))
     assert len(events) == 20_001
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_broken_line_among_lines_is_one_event() -> None:
@@ -333,9 +333,9 @@ def test_long_texts_of_no_protocol_are_not_all_kept(monkeypatch: pytest.MonkeyPa
 
 def test_many_lines_are_read_as_they_are_asked_for() -> None:
     found = records.open_stream([b"[\n" + b"1,\n" * 500_000], "input", VA)
-    began = time.perf_counter()
+    began = time.process_time()
     assert isinstance(next(iter(found.events)), Malformed)
-    assert time.perf_counter() - began < 2  # all of them take longer
+    assert time.process_time() - began < 2  # all of them take longer
 
 
 def test_texts_of_no_protocol_are_events_too() -> None:

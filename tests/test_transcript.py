@@ -420,10 +420,10 @@ def test_a_redacted_record_is_judged_alike(path: Any) -> None:
 def test_a_hostile_text_is_redacted_in_no_time() -> None:
     import time
 
-    began = time.perf_counter()
+    began = time.process_time()
     SECRETS.text('{"' + "\\" * 100_000 + '"session_token":"' + "\\" * 100_001)
     SECRETS.text('"session_token":"' * 20_000)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_said_is_said() -> None:

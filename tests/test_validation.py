@@ -348,12 +348,28 @@ def test_who_names_the_revision_is_taken_at_his_word() -> None:
 
 
 def test_after_many_messages_an_input_is_of_the_newest_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.recognition.HELD", 2)
+    monkeypatch.setattr("conformance.alternatives.HELD", 3)
     assert judge(NEWER + b"\n" + STANDING, STATELESS).told == 2
     ping = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"origin_ns":1}}\n'
     assert judge(ping + STANDING, STATELESS).summary() == "in: valid (awp@0.1-draft.7, 2 messages)"
-    late = judge(ping * 2 + STANDING, STATELESS)
-    assert late.summary() == "in: invalid (awp@0.1-draft.12, 3 messages, 2 findings)"
+    late = judge(ping * 3 + STANDING, STATELESS)
+    assert late.summary() == "in: invalid (awp@0.1-draft.12, 4 messages, 2 findings)"
+
+
+def test_after_many_findings_an_input_is_of_the_older_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.alternatives.WAITING", 4)
+    bad = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}'
+    early = judge(STANDING + b"\n" + bad + b"\n" + STANDING, STATELESS)
+    assert early.summary() == "in: invalid (awp@0.1-draft.7, 3 messages, 1 finding)"
+    late = judge((STANDING + b"\n") * 3 + bad, STATELESS)
+    assert late.summary() == "in: invalid (awp@0.1-draft.7, 4 messages, 1 finding)"
+
+
+def test_where_every_revision_is_broken_the_least_is_told() -> None:
+    bad = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}'
+    assert judge(bad, STATELESS).summary() == "in: invalid (awp@0.1-draft.12, 1 message, 1 finding)"
+    both = judge(STANDING + b"\n" + bad, STATELESS)
+    assert both.summary() == "in: invalid (awp@0.1-draft.7, 2 messages, 1 finding)"
 
 
 def test_a_kind_that_only_the_newest_revision_has(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,6 @@ def test_the_distance_of_two_words(one: str, two: str, edits: int) -> None:
 
 def test_many_candidates_are_compared_quickly() -> None:
     words = [f"{'ab' * 15}{letter}{other}" for letter in ascii_lowercase for other in ascii_lowercase]
-    began = time.perf_counter()
+    began = time.process_time()
     assert nearest("ab" * 13 + "uvwxyz", words) is None
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
