@@ -52,6 +52,8 @@ APART = {
             # No two sessions act with the same body.
             *("/params/embodiment", "/params/embodiment_id"),
             *(f"/result/embodiments/{index}/id" for index in range(4)),
+            # An approval is asked of one session for an action of another.
+            *("/params/approval_id", "/result/approval_id", "/params/requester/session"),
         )
     ),
     "ossa-a2a": Apart(
@@ -207,12 +209,23 @@ def is_independent(pack: Pack, events: tuple[Event, ...]) -> bool:
     named = messages(pack, events)
     if any(message.kind is None or not message.known_party for message in named):
         return False
+    if any(message.is_a(row["on"]) and not _names(message, row) for message in named for row in moves(pack)):
+        return False
     begin = APART[pack.protocol].begin
     if begin and named[0].name not in begin:
         return False
     begins = {name for row in pack.meta.get("sessions", ()) for name in row["on"]}
     begun = {message.event.connection for message in named if message.name in begins}
     return not begins or {message.event.connection for message in named} <= begun
+
+
+def moves(pack: Pack) -> list[dict[str, Any]]:
+    """What messages do to the lifecycles, as far as they themselves say to what."""
+    return [row for _, rows in pack.lifecycles.values() for row in rows if row.get("of") != "request"]
+
+
+def _names(message: Message, row: dict[str, Any]) -> bool:
+    return isinstance(message.at(row["entity"]), str)
 
 
 def messages(pack: Pack, events: Iterable[Event]) -> list[Message]:
