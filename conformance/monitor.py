@@ -105,12 +105,14 @@ class Monitor:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
             lost = self._movement.lose(message)
-            return Observation(event, bare, lost=lost, shared=self._shared), Delivery()
+            session = self._movement.session(message)
+            return Observation(event, bare, lost=lost, shared=self._shared, session=session), Delivery()
         delivery = self._deliveries.of(message)
         lost = self._movement.lose_unnamed(message)
         moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
         self._count(moved)
-        return Observation(event, message, moved, lost, delivery.again, self._shared), delivery
+        session = self._movement.session(message)
+        return Observation(event, message, moved, lost, delivery.again, self._shared, session), delivery
 
     def _count(self, moved: Iterable[Moved]) -> None:
         for one in moved:
@@ -267,8 +269,12 @@ class Movement:
                 if message.is_a(row["on"]) and moves(row):
                     yield from self._apply(message, row, states)
 
+    def session(self, message: Message) -> str:
+        """The key of the message's session, of which its entities are; empty where there is none."""
+        return self._sessions.of(message)
+
     def _states_of(self, message: Message, table: Lifecycle) -> States:
-        return self._states.setdefault((self._sessions.of(message), table.name), States(table))
+        return self._states.setdefault((self.session(message), table.name), States(table))
 
     def lose_all(self) -> None:
         """What could not be read may have moved anything."""
@@ -357,7 +363,7 @@ class Movement:
     def _is_redelivery(self, message: Message, row: dict[str, Any], entity: str) -> bool:
         if "number" not in row:
             return False
-        key = (self._sessions.of(message), f"{message.at(str(row['number']))}")
+        key = (self.session(message), f"{message.at(str(row['number']))}")
         state = message.at(str(row["state"]))
         first, about, told = self._delivered.setdefault(key, (message, entity, state))
         if first is message:

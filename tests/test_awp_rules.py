@@ -6,10 +6,11 @@ of them is about.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
-from judging import AWP, said
+from judging import AWP, against, judged, said
 
 from conformance.checks import CHECKS
 from conformance.events import Event, Opened
@@ -830,3 +831,60 @@ def test_a_ping_without_a_stated_interval_is_due_at_no_time() -> None:
     events = said(*OPEN, call(3, "ping", origin_ns=1), call(4, "ping", origin_ns=2))
     timed = [one._replace(time=float(place * 100)) for place, one in enumerate(events)]
     assert marks("AWP-AGT-006", timed) == ""
+
+
+def turns(*spoken: Spoken) -> list[Event]:
+    """What is said in turns on two connections, the second for another session, of the same names else."""
+    events = []
+    for place, one in enumerate(spoken):
+        renamed = json.loads(json.dumps(one).replace("s-1", "s-2")) if place % 2 else one
+        connection = "two" if place % 2 else "one"
+        events += [event._replace(connection=connection) for event in said(*renamed)[:-1]]
+    return [event._replace(seq=seq) for seq, event in enumerate(events, 1)]
+
+
+RELIABLE: Spoken = [*greeted(channel={"loss_class": "reliable"}), *opened(), frame(1)]
+STILL = answer(3, granted=[{"channel": "joints", "rate_hz": 50, "channel_id": 1}])
+NAMELESS = tell("action.status", state="executing", status_seq=3)
+UNKNOWN = [call(9, "action.status", action_id="a-9"), answer(9)]
+
+APART: list[tuple[str, Spoken, Spoken, Spoken, str]] = [
+    # What both sessions say, what the one says then, and the other after that: + and - of the last.
+    ("AWP-LIF-010", ACTING, [status(3, "accepted")], UNKNOWN, "-"),
+    ("AWP-LIF-010", ACTING, [status(5, "completed")], UNKNOWN, "-"),
+    ("AWP-SES-011", ACTING, [NAMELESS], [call(5, "session.close"), answer(5)], "-"),
+    ("AWP-ACT-001", ACTING, [NAMELESS], [submit(6), admitted(6)], "-"),
+    ("AWP-LIF-010", OPEN, [submit(3)], [PULL, answer(9)], "-"),
+    ("AWP-TRN-006", RELIABLE, [call(3, "obs.subscribe"), answer(3, granted=[])], [frame(3)], "-"),
+    ("AWP-OBS-004", RELIABLE, [call(3, "obs.unsubscribe"), STILL], [frame(2, flags=0)], ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "both", "one", "other", "expected"),
+    APART,
+    ids=[f"{case[0]} {place}" for place, case in enumerate(APART)],
+)
+def test_what_is_doubtful_of_one_session_is_known_of_another(
+    requirement: str, both: Spoken, one: Spoken, other: Spoken, expected: str
+) -> None:
+    """The other session is judged as if it were alone, and not as if it were the one."""
+    before = marks(requirement, turns(both, both))
+    assert marks(requirement, turns(both, both, one, other)) == before + expected
+    assert marks(requirement, said(*both, *one, *other)[:-1]) != marks(requirement, said(*both)) + expected
+
+
+def test_an_impossible_move_is_told_of_each_session() -> None:
+    """Of several in a row the first alone, and the same name in another session is another action."""
+    wrong = [status(3, "accepted"), status(4, "accepted")]
+    found = against(judged(turns(ACTING, ACTING, wrong, wrong), AWP))
+    assert [one.connection for one in found if one.requirement == "AWP-LIF-001"] == ["one", "two"]
+
+
+def test_a_decision_is_about_what_its_approver_was_asked() -> None:
+    """AWP-APR-002: where something of the approver's session is missing, so may be an earlier decision."""
+    waiting = [*APPROVING, submit(3), admitted(3, state="pending_approval")]
+    asked, goes_on = approval(requester={"session": "s-2"}), [status(2, "accepted")]
+    missing = state(9, "active")
+    assert marks("AWP-APR-002", turns(OPEN, waiting, [asked, *decide(4, "deny")], goes_on)) == "-"
+    assert marks("AWP-APR-002", turns(OPEN, waiting, [asked, missing, *decide(4, "deny")], goes_on)) == ""

@@ -48,6 +48,8 @@ def to(state: str, **members: Any) -> tuple[str, Any]:
     return "left", {"type": "go", "id": "j", "state": state, **members}
 
 
+Spoken = list[tuple[str, Any]]
+
 ASK = ("right", {"type": "ask", "id": "j"})
 BEGIN = ("left", {"type": "begin", "id": "j"})
 END = ("left", {"type": "end", "id": "j"})
@@ -220,6 +222,24 @@ def test_sessions_have_entities_of_their_own(tmp_path: Path) -> None:
     opened = [("right", {"type": "note", "id": name}) for name in "st"]
     pack = job(tmp_path, TRANSITION, sessions=[{"on": ["note"], "key": "/id"}])
     assert verdicts(judged(said(opened[0], ASK, BEGIN, opened[1], ASK, BEGIN), pack)) == "++"
+
+
+@pytest.mark.parametrize(
+    ("check", "one", "other", "marks"),
+    [
+        ({"kind": "transition"}, [to("done"), to("done")], [to("done")], "--"),
+        ({"kind": "terminal-silence", "states": ["done"]}, [BEGIN, END], [BEGIN, END], "++"),
+        ({"kind": "ends", "open": ["open"]}, [BEGIN], [BEGIN, END], "+-"),
+        # The one that is of no kind is told as well.
+        ({"kind": "ends", "open": ["open"]}, [BEGIN], [BEGIN, ("left", {"type": "endd", "id": "j"})], "--"),
+    ],
+)
+def test_what_is_known_of_an_entity_is_known_in_its_session(
+    tmp_path: Path, check: dict[str, Any], one: Spoken, other: Spoken, marks: str
+) -> None:
+    first, second = [("right", {"type": "note", "id": name}) for name in "st"]
+    pack = job(tmp_path, {**check, "lifecycle": "job"}, sessions=[{"on": ["note"], "key": "/id"}])
+    assert verdicts(judged(said(first, ASK, *one, second, ASK, *other), pack)) == marks
 
 
 # --- terminal-silence ------------------------------------------------------------------------------

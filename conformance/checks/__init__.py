@@ -40,8 +40,8 @@ class Moved(NamedTuple):
 class Observation(NamedTuple):
     """One event, the message it carries if any, and what that did to the lifecycles.
 
-    `lost` are the entities of which nobody knows any longer where they stand, since something that may
-    have been about them could not be understood; None is all of them.
+    `lost` are the entities of the `session` of which nobody knows any longer where they stand, since
+    something that may have been about them could not be understood; None is all of them, in every session.
     """
 
     event: Event
@@ -51,14 +51,16 @@ class Observation(NamedTuple):
     again: bool = False
     shared: dict[str, Any] | None = None
     """What the checks of one stream keep together, by name: the same object for every observation of it."""
+    session: str = ""
+    """The key of the session that the message is of; empty where the protocol or the record has none."""
 
-    def loses(self, entity: str) -> bool:
-        """Whether the entity is lost by this event."""
-        return self.lost is None or entity in self.lost
+    def loses(self, entity: str, session: str = "") -> bool:
+        """Whether the entity of that session is lost by this event."""
+        return self.lost is None or (session == self.session and entity in self.lost)
 
-    def may_hide(self, entity: str, party: str) -> bool:
+    def may_hide(self, entity: str, party: str, session: str = "") -> bool:
         """Whether something that could not be understood may be what `party` says of the entity."""
-        return self.loses(entity) and getattr(self.event, "party", "") in ("", party)
+        return self.loses(entity, session) and getattr(self.event, "party", "") in ("", party)
 
 
 class Check(Protocol):

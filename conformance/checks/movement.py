@@ -16,6 +16,10 @@ def _listed(states: Iterable[str]) -> str:
     return ", ".join(states) or "nothing"
 
 
+Entity = tuple[str, str]
+"""The key of its session, and its name: two sessions may have entities of one name."""
+
+
 class _Moves:
     """The moves of one lifecycle that a check is to judge, by its parameters `lifecycle` and `on`."""
 
@@ -44,7 +48,7 @@ class Transition:
         self._moves = _Moves(spec, pack)
         self._unless = frozenset(spec.get("unless", ()))
         self._begun = spec.get("begun", False)
-        self._told: set[str] = set()
+        self._told: set[Entity] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per move of a known entity; of illegal moves in a row, the first alone."""
@@ -56,13 +60,14 @@ class Transition:
                 continue
             if moved.report or move.before is None or move.before in self._unless:
                 continue
+            entity = seen.session, move.entity
             if not move.illegal:
-                self._told.discard(move.entity)
+                self._told.discard(entity)
                 yield passed(self._requirement, message)
                 continue
-            if move.entity in self._told:
+            if entity in self._told:
                 continue  # it goes on from where the first one left the table
-            self._told.add(move.entity)
+            self._told.add(entity)
             allowed = self._moves.lifecycle.allowed(move.before)
             said = f"{move.entity} goes from {move.before} to {move.target}; "
             if moved.sources and move.before not in moved.sources:
@@ -90,12 +95,11 @@ class TerminalSilence:
         self._requirement = requirement
         self._moves = _Moves(spec, pack)
         self._states = frozenset(spec["states"])
-        self._ended: dict[str, Message] = {}
+        self._ended: dict[Entity, Message] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
-        for entity in [name for name, end in self._ended.items() if seen.may_hide(name, end.party)]:
-            del self._ended[entity]
+        self._lose(seen)
         for message, moved in self._moves.of(seen):
             move = moved.move
             if moved.report:
@@ -104,7 +108,12 @@ class TerminalSilence:
                 said = f"{move.entity} had ended as {move.before}, and {message.name} says something more"
                 yield failed(self._requirement, message, said, moved.state_at, actual=message.name)
             elif move.edge is not None and move.target in self._states:
-                self._ended[move.entity] = message
+                self._ended[seen.session, move.entity] = message
+
+    def _lose(self, seen: Observation) -> None:
+        for (session, name), end in list(self._ended.items()):
+            if seen.may_hide(name, end.party, session):
+                del self._ended[session, name]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each entity that stayed ended."""
@@ -190,39 +199,39 @@ class Ends:
         self._requirement = requirement
         self._moves = _Moves(spec, pack)
         self._states = frozenset(spec["open"])
-        self._begun: set[str] = set()
-        self._open: dict[str, Message] = {}
+        self._begun: set[Entity] = set()
+        self._open: dict[Entity, Message] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per entity that its own side moves out of the open states."""
         self._lose(seen)
         for message, moved in self._moves.of(seen):
-            move = moved.move
+            move, entity = moved.move, (seen.session, moved.move.entity)
             is_open = move.target in self._states
             if moved.report or move.illegal or (move.before is None and is_open):
                 continue
             if move.before == self._moves.lifecycle.initial:
-                self._begun.add(move.entity)
-            if is_open and move.entity in self._begun:
-                self._open.setdefault(move.entity, message)
-            elif not is_open and move.entity in self._open:
-                first = self._open.pop(move.entity)
+                self._begun.add(entity)
+            if is_open and entity in self._begun:
+                self._open.setdefault(entity, message)
+            elif not is_open and entity in self._open:
+                first = self._open.pop(entity)
                 if message.party == first.party:
                     yield passed(self._requirement, message)
 
-    def release(self, entity: str) -> None:
+    def release(self, entity: str, session: str = "") -> None:
         """Nobody waits for the end of this one any longer."""
-        self._open.pop(entity, None)
+        self._open.pop((session, entity), None)
 
     def _lose(self, seen: Observation) -> None:
         """What could not be understood may have ended what its speaker had begun."""
-        for entity, message in list(self._open.items()):
-            if seen.may_hide(entity, message.party):
-                del self._open[entity]
+        for (session, name), message in list(self._open.items()):
+            if seen.may_hide(name, message.party, session):
+                del self._open[session, name]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each entity that was still open when the stream ended."""
-        for entity, message in self._open.items() if complete else ():
+        for (_, entity), message in self._open.items() if complete else ():
             states = " or ".join(sorted(self._states))
             said = f"the stream ended, and {entity} was still {states}: no message ever ended it"
             finding = failed(self._requirement, message, said)

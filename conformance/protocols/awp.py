@@ -59,8 +59,8 @@ class Idempotence:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per resubmission for the agent, one per answer to it for the world."""
-        for (_, name), known in self._actions.items():
-            known.state = None if seen.loses(name) else known.state
+        for (session, name), known in self._actions.items():
+            known.state = None if seen.loses(name, session) else known.state
         message = seen.message
         if message is None:
             return
@@ -261,8 +261,8 @@ class Closing:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for the answer to a close that had something to end."""
-        for known in (*self._open.values(), *self._asked.values()):
-            known -= {entity for entity in known if seen.loses(entity)}
+        for session, known in (*self._open.items(), *self._asked.items()):
+            known -= {entity for entity in known if seen.loses(entity, session)}
         message = seen.message
         if message is None:
             return

@@ -148,10 +148,10 @@ def held(memory: Memory, message: Message) -> Iterable[Told]:
     told = memory.notes.setdefault(session.key, {})
     if message.name == "action.status.request":
         asked = session.actions.get(str(message.at("/params/action_id")))
-        memory.notes["asked", message.seq] = asked.number if asked else None
+        memory.notes["asked", session.key, message.seq] = asked.number if asked else None
     elif message.request is not None and message.name.startswith("action.status."):
         action = session.actions.get(str(message.request.at("/params/action_id")))
-        since = memory.notes.pop(("asked", message.request.seq), None)
+        since = memory.notes.pop(("asked", session.key, message.request.seq), None)
         if action is not None and since is not None and action.state is not None:
             yield from _pulled(told, action, message, since)
     else:
@@ -206,13 +206,15 @@ def unknown(memory: Memory, message: Message) -> Iterable[Told]:
     One that was submitted and refused is AWP-ACT-010's.
     """
     session, request = memory.session(message), message.request
+    place = session.key if session else message.event.connection
     if message.name == "action.submit":
-        memory.notes[str(message.at("/params/action_id"))] = True
+        memory.notes[place, str(message.at("/params/action_id"))] = True
     if session is None or request is None or not session.whole or not memory.complete:
         return
     name = str(request.at("/params/action_id"))
     answered = message.name.endswith(".result") or message.at("/error/code") == 3008
-    if name not in memory.notes and name not in session.actions and answered:
+    submitted = not {(session.key, name), (message.event.connection, name)}.isdisjoint(memory.notes)
+    if not submitted and name not in session.actions and answered:
         yield from refused(message, 3008, f"no action {name} was submitted")
 
 

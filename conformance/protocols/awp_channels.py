@@ -68,7 +68,7 @@ CHANGES = ("session.open.result", "session.resume.result", "obs.subscribe.result
 def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-004: a subscription starts with a keyframe; keyframe_interval bounds the frames between."""
     if message.name != "obs.frame":
-        memory.notes.clear()  # what is subscribed again starts again
+        _start_again(memory, message)
         return
     found, seq = _channel(memory, message), whole(message.at("/params/seq"))
     if found is None or seq is None or not (found[0].whole and memory.complete and found[0].inline):
@@ -84,6 +84,13 @@ def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
     else:
         memory.notes[found[2]] = (last[0] if seq == last[1] + 1 else None, seq)
         yield from _between(memory, found[2], seq, most)
+
+
+def _start_again(memory: Memory, message: Message) -> None:
+    """What a session subscribes again starts again."""
+    session = memory.session(message)
+    known = session.key if session else None
+    memory.forget(str(message.at("/result/session_id") or known))
 
 
 def _between(memory: Memory, place: Place, seq: int, most: int | None) -> Iterable[Told]:
@@ -140,7 +147,7 @@ def _stale_after(channel: Channel) -> float:
 def gaps(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-006: on a reliable channel no frame is missing, except before one that resynchronizes."""
     if message.name != "obs.frame":
-        memory.notes.clear()
+        _start_again(memory, message)
         return
     found, seq = _channel(memory, message), whole(message.at("/params/seq"))
     if (

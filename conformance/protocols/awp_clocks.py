@@ -252,9 +252,9 @@ def issued(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name == "cmd.frame":
         memory.notes[session.key] = message
     elif message.name == "ping" and message.party == "agent":
-        memory.notes["ping", message.seq] = memory.notes.pop(session.key, None)
+        memory.notes["ping", session.key, message.seq] = memory.notes.pop(session.key, None)
     elif message.request is not None:
-        frame = memory.notes.pop(("ping", message.request.seq), None)
+        frame = memory.notes.pop(("ping", session.key, message.request.seq), None)
         received = whole(message.at("/result/receive_ns"))
         issue = whole(frame.at("/params/ts_mono_ns")) if frame else None
         if received is not None and issue is not None:

@@ -211,13 +211,14 @@ def _requested(memory: Memory, message: Message) -> Iterable[Told]:
 def decided(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-APR-002: an action that is approved goes on, and one that is denied is rejected for that."""
     notes = memory.notes
+    asked = "of", message.event.connection, str(message.at("/params/approval_id"))
     if message.name == "safety.approval_requested":
-        notes["of", message.at("/params/approval_id")] = (
+        notes[asked] = (
             str(message.at("/params/requester/session")),
             str(message.at("/params/action_id")),
         )
     elif message.name == "safety.approval.respond":
-        about = notes.get(("of", message.at("/params/approval_id")))
+        about = notes.get(asked)
         if about is not None:
             notes["decision", *about] = (
                 None if ("decision", *about) in notes else message.at("/params/decision")

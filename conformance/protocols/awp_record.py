@@ -137,16 +137,15 @@ class Memory:
     """What the record has told so far, which all rules share; nothing of the message that is judged.
 
     `notes` are the own knowledge, and `options` the parameters, of the rule that is asked at the moment.
-    Whenever something could not be understood, all notes are void, `doubts` counts on, and `complete` is
-    False from there on.
+    Whenever something could not be understood, `doubts` goes on with what it may have been about: a
+    connection and its session, or None for anything. The notes on that are void.
     """
 
     def __init__(self, pack: Pack) -> None:
         self.pack = pack
         self.options: dict[str, Any] = {}
         self.notes: dict[Any, Any] = {}
-        self.complete = True
-        self.doubts = 0
+        self.doubts: list[str | None] = []
         self._now: Observation | None = None
         self._judged = False
         self._due: Message | None = None
@@ -189,9 +188,21 @@ class Memory:
         self._due = message
         return True
 
-    def _void(self) -> None:
-        self.complete = False
-        self.doubts += 1
+    @property
+    def complete(self) -> bool:
+        """Whether everything was understood that may matter to the message that is judged."""
+        message = self._now.message if self._now else None
+        return not {None, *(self._scope(message) if message else ())} & {*self.doubts}
+
+    def forget(self, name: str | None) -> None:
+        """Drop the notes on a session or a connection, which have its name in their key, or all."""
+        for key in [key for key in self.notes if name is None or _is_about(key, name)]:
+            del self.notes[key]
+
+    def _scope(self, message: Message) -> list[str]:
+        """What the message is about: its connection, and the session of that, if one is known."""
+        session = self.session(message)
+        return [message.event.connection, *([session.key] if session else [])]
 
     def session(self, message: Message) -> Session | None:
         """The session of the message's connection, if one is known."""
@@ -220,15 +231,15 @@ class Memory:
 
     def _lose(self, seen: Observation) -> None:
         """Something could not be understood, and may have been anything."""
-        self._void()
+        self.doubts.append(None)
         for session in self.sessions.values():
             for action in session.actions.values():
-                if seen.loses(action.id):
+                if seen.loses(action.id, session.key):
                     action.state = None
 
     def _doubt(self, message: Message) -> None:
         """Nobody knows where the action stands that the message is about."""
-        self._void()
+        self.doubts += self._scope(message)
         action = self.action(message)
         if action is not None:
             action.state = None
@@ -241,7 +252,7 @@ class Memory:
         given = numbered(message)
         first = session.number == 0 and not session.whole
         if given is None or (given > session.number + 1 and not first):
-            self._void()
+            self.doubts += self._scope(message)
             for action in session.actions.values():
                 action.state = None
         session.number = max(session.number, given or 0)
@@ -350,6 +361,10 @@ class Memory:
         if session is not None:
             name = str(message.at(f"{at}/action_id"))
             _take(session.actions.setdefault(name, Action(name)), message, at)
+
+
+def _is_about(key: Any, name: str) -> bool:
+    return bool(key == name or (isinstance(key, tuple) and name in key))
 
 
 def _says(message: Message) -> Any:

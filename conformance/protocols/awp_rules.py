@@ -68,10 +68,10 @@ class _Ruled:
     def _asked(self) -> Memory:
         """What the record has told, with this rule's own notes and parameters."""
         memory = self._memory
-        if self._doubts != memory.doubts:
-            self._doubts = memory.doubts
-            self._notes.clear()
         memory.notes, memory.options = self._notes, self._parameters
+        for doubtful in memory.doubts[self._doubts :]:
+            memory.forget(doubtful)
+        self._doubts = len(memory.doubts)
         return memory
 
     def _finding(self, message: Message, told: Told) -> Finding:

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from awp_conformance import spec
 from awp_conformance.link import Link
 from awp_conformance.monitor import SessionTracker
 from awp_conformance.results import Outcome, Results
@@ -50,6 +51,19 @@ NOT_WATCHED = (
 
 WORDS = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.WARN: "warn"}
 
+
+REFUSED: dict[tuple[str, str, bool], list[str]] = {}
+
+
+def _errors(name: str, value: Any, *, sender: bool = False) -> list[str]:
+    """What the suite's schemas say of a value: asked once, since most records begin with one manifest."""
+    key = name, json.dumps(value), sender
+    if key not in REFUSED:
+        REFUSED[key] = _ASK(name, value, sender=sender)
+    return REFUSED[key]
+
+
+_ASK, spec.schema_errors = spec.schema_errors, _errors
 
 Key = tuple[str, str, str]
 """A requirement, what the suite says of it, and what the kit says."""

@@ -47,9 +47,9 @@ def test_the_suite_judges_what_it_is_given() -> None:
 def test_both_agree_on_most_of_what_fails() -> None:
     agreed = [
         name
-        for path in peer_monitor.TRANSCRIPTS
-        for name, verdict in peer_monitor.ours(path).items()
-        if verdict == "fail" == peer_monitor.theirs(path).get(name)
+        for theirs, ours in peer_monitor.compared().values()
+        for name, verdict in ours.items()
+        if verdict == "fail" == theirs.get(name)
     ]
     assert len(agreed) >= 20, agreed
     assert {"AWP-LIF-001", "AWP-CTL-008", "AWP-SES-011", "AWP-ACT-001"} <= set(agreed)
