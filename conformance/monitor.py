@@ -51,10 +51,11 @@ class Monitor:
     ) -> None:
         self._pack = pack
         self._schemas = pack.schemas(form, as_published=as_published)
-        self._correlator = Correlator(pack, kind)
+        self._correlator = Correlator(pack, kind, alone=stateless)
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         self._judging = _schema_rows(pack)
         self._movement = Movement(pack)
+        self._alone = stateless
         self._deliveries = Deliveries(pack.meta.get("redelivery"))
         self._published = str(pack.meta.get("published", "")) if as_published else ""
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
@@ -106,6 +107,8 @@ class Monitor:
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
             lost = self._movement.lose(message)
             return Observation(event, bare, lost=lost, shared=self._shared), Delivery()
+        if self._alone:
+            self._movement = Movement(self._pack)  # where anything stood, other messages say
         delivery = self._deliveries.of(message)
         lost = self._movement.lose_unnamed(message)
         moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
@@ -130,7 +133,7 @@ class Monitor:
         kind = message.kind
         if kind is None and not self._published:
             if isinstance(message.value, dict):
-                yield _about(message, self._pack.unknown_kind_id, message.problem)
+                yield _of_none(message, self._pack.unknown_kind_id)
             return
         broken = [finding for finding in findings if not finding.ok]
         owners = {finding.requirement for finding in broken}
@@ -222,6 +225,13 @@ def _tells(finding: Finding, error: BrokenConstraint) -> bool:
 def _about(message: Message, requirement: str, text: str) -> Finding:
     event = message.event
     return Finding(requirement, False, message.party, event.seq, text, connection=event.connection)
+
+
+def _of_none(message: Message, requirement: str) -> Finding:
+    said, pointer, expected = message.problem
+    actual = message.at(pointer) if pointer else None
+    finding = _about(message, requirement, said)
+    return finding._replace(pointer=pointer, expected=expected, actual=actual)
 
 
 def _from_error(message: Message, requirement: str, error: BrokenConstraint) -> Finding:

@@ -639,6 +639,43 @@ def test_stateless_leaves_out_what_only_other_messages_show() -> None:
     assert broken(judged(said(evidence("failed", failureDetail=...)), VA, stateless=True)) == {"VA-EVD-002"}
 
 
+def test_each_message_alone_stands_nowhere() -> None:
+    """Two sessions may use one name; what was cancelling in one is not what is cancelled in the other."""
+    states = [("world", status("cancelling")), ("world", status("cancelled"))]
+    assert broken(judged(said(*states), AWP)) == {"AWP-CTL-008", "AWP-LIF-005"}
+    assert broken(judged(said(*states), AWP, stateless=True)) == set()
+
+
+def status(state: str) -> dict[str, Any]:
+    told = {
+        "action_id": "a",
+        "state": state,
+        "status_seq": 4,
+        "ts_mono_ns": 1,
+        "reason": "cancelled_by_agent",
+    }
+    return {"jsonrpc": "2.0", "method": "action.status", "params": told}
+
+
+def test_a_message_of_no_kind_is_told_where_it_names_one() -> None:
+    (found,) = against(judged(said(("agent", {"type": "acceptd", "id": "m"})), VA))
+    assert (found.requirement, found.pointer, found.actual) == ("VA-MSG-001", "/type", "acceptd")
+    assert found.expected[0] == "accepted"
+    assert found.message.endswith('; did you mean "accepted"?')
+
+
+def test_a_message_plainly_of_another_kind_than_was_given() -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"origin_ns": 1}}
+    (found,) = against(judged(said(("agent", asked)), AWP, kind="action.submit"))
+    assert (found.requirement, found.pointer, found.expected, found.actual) == (
+        "AWP-MSG-001",
+        "/method",
+        ("action.submit",),
+        "ping",
+    )
+    assert found.message == "it is of the kind ping, and not of the kind action.submit"
+
+
 def test_a_kind_may_be_given() -> None:
     """A bare answer does not tell what it answers."""
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"origin_ns": 1, "receive_ns": 2}}
