@@ -264,6 +264,7 @@ class Movement:
         self._rows = list(pack.lifecycles.values())
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
+        self._gaps = order.Gaps(pack)
         self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
 
     def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
@@ -297,11 +298,14 @@ class Movement:
         return frozenset(about)
 
     def lose_unnamed(self, message: Message) -> frozenset[str]:
-        """A message that does not say which entity it is about may be about any: those that are lost."""
+        """A message that does not say which entity it is about may be about any, and so may one that is
+        missing before it: those that are lost.
+        """
         about: set[str] = set()
+        gap = self._gaps.before(message, self._sessions.of(message))
         for table, rows in self._rows:
             mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
-            if any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
+            if gap or any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
                 states = self._states_of(message, table)
                 about |= states.known()
                 states.lose()
