@@ -12,14 +12,24 @@ from typing import Any, NamedTuple
 from conformance import jsontext
 from conformance.events import JSON, Spoken
 from conformance.packs import Kind, Pack, pointer_value, simply_fits
-from conformance.wording import type_name
+from conformance.wording import by_nearness, nearest, shown, type_name
+
+
+class Problem(NamedTuple):
+    """Why a message is of no kind: in words for a person, and the pointer of the member that shows it
+    (empty where none does), with what could stand there, the nearest first.
+    """
+
+    said: str = ""
+    pointer: str = ""
+    expected: tuple[JSON, ...] = ()
 
 
 class Message(NamedTuple):
     """An event that carries a message, with what its protocol makes of it.
 
-    `kind` is None where no kind fits; `problem` then says why, in words for a person. `name` is the
-    kind's name, except that an error response is named for its request (`KIND.error`).
+    `kind` is None where no kind fits; `problem` then says why. `name` is the kind's name, except that an
+    error response is named for its request (`KIND.error`), and `?` if only other records could tell it.
     `party` is the speaker: as recorded, else as the kind implies, else empty.
     """
 
@@ -28,7 +38,7 @@ class Message(NamedTuple):
     name: str
     party: str
     request: Message | None = None
-    problem: str = ""
+    problem: Problem = Problem()
     known_party: bool = True
 
     @property
@@ -62,10 +72,15 @@ def id_key(value: JSON) -> tuple[str, Any]:
 
 
 class Correlator:
-    """Names the kinds of a session's messages in order; pending requests are bounded by what is open."""
+    """Names the kinds of a session's messages in order; pending requests are bounded by what is open.
 
-    def __init__(self, pack: Pack, forced_kind: str = "") -> None:
+    `forced_kind` is the kind of every message that is not plainly of another. With `alone`, what other
+    messages lack says nothing.
+    """
+
+    def __init__(self, pack: Pack, forced_kind: str = "", *, alone: bool = False) -> None:
         self._pack = pack
+        self._alone = alone
         self._forced = pack.kind(forced_kind) if forced_kind else None
         self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._open: dict[tuple[str, str, tuple[str, Any]], list[Message]] = {}
@@ -76,13 +91,14 @@ class Correlator:
     def message(self, event: Spoken) -> Message:
         """The message of an event."""
         if self._forced is not None:
-            return self._as(event, self._forced)
+            problem = self._is_another(event.value, self._forced)
+            return _of_none(event, problem) if problem else self._as(event, self._forced)
         if self._rpc and is_call(event.value):
             return self._call(event, event.value)
         for kind in self._pack.kinds:
             if _fits(kind, event.value):
                 return self._as(event, kind)
-        return Message(event, None, "", event.party, problem=self._no_kind(event.value))
+        return _of_none(event, self._no_kind(event.value))
 
     def _as(self, event: Spoken, kind: Kind, name: str = "", request: Message | None = None) -> Message:
         party = event.party or (kind.senders[0] if len(kind.senders) == 1 else "")
@@ -101,8 +117,10 @@ class Correlator:
         kind = next(self._kinds_of(method, "result"), None)
         if kind is not None:
             return self._as(event, kind, request=request)
-        problem = f"the method {method!r} is none of this protocol, and yet it is answered with a result"
-        return Message(event, None, "", event.party, request, problem, bool(event.party))
+        if self._alone:
+            return _of_none(event, _UNKNOWN, "?")
+        said = f"the method {shown(method)} is none of this protocol, and yet it is answered with a result"
+        return _of_none(event, Problem(said, "/result"), request=request)
 
     def _asking(self, event: Spoken, value: dict[str, JSON], part: str) -> Message:
         method = value.get("method")
@@ -110,8 +128,7 @@ class Correlator:
         if kind is not None:
             message = self._as(event, kind)
         else:
-            problem = self._no_method(method, part)
-            message = Message(event, None, "", event.party, None, problem, bool(event.party))
+            message = _of_none(event, self._no_method(method, part))
         if part == "request":
             self._asked.setdefault((event.connection, message.party), value["id"])
             self._open.setdefault((event.connection, message.party, id_key(value["id"])), []).append(message)
@@ -139,12 +156,9 @@ class Correlator:
 
     def _unmatched(self, event: Spoken, value: dict[str, JSON]) -> Message:
         if not self._was_asked(event, value.get("id")):
-            problem = (
-                "it answers a request that is not in this record, so its kind is not known (name it with -k)"
-            )
-            return Message(event, None, "?", event.party, None, problem, bool(event.party))
-        problem = f"it answers no open request: no request has the id {value.get('id')!r}"
-        return Message(event, None, "", event.party, None, problem, bool(event.party))
+            return _of_none(event, _UNKNOWN, "?")
+        said = f"it answers no open request: no request has the id {shown(value.get('id'))}"
+        return _of_none(event, Problem(said, "/id"))
 
     def opened(self, connection: str) -> None:
         """The record holds this connection from its beginning: every request of it is there."""
@@ -155,8 +169,8 @@ class Correlator:
 
         Ids count up as a rule: one lower than any here may be of a request from before the record.
         """
-        if event.connection in self._from_start:
-            return True
+        if self._alone or event.connection in self._from_start:
+            return not self._alone
         seen = [(event.connection, party) for party in self._others(event.party)]
         first = [self._asked[place] for place in seen if place in self._asked]
         return any(not (type(one) is type(number) is int and number < one) for one in first)
@@ -166,30 +180,86 @@ class Correlator:
             if kind.when.get("method") == method and kind.when.get("part") == part:
                 yield kind
 
-    def _no_method(self, method: JSON, part: str) -> str:
+    def _is_another(self, value: JSON, forced: Kind) -> Problem | None:
+        """What shows that a message cannot be of the kind: it names another, or is another part of a call."""
+        if self._rpc and is_call(value):
+            return self._another_call(value, forced)
+        for kind in self._pack.kinds:
+            if "pointer" in kind.when and _fits(kind, value) and not _fits(forced, value):
+                return _mistaken(kind, forced, kind.when["pointer"])
+        return None
+
+    def _another_call(self, value: dict[str, JSON], forced: Kind) -> Problem | None:
+        part, method = _part(value), value.get("method")
+        wanted = forced.when["part"]
+        if part in ("request", "notification"):
+            if (method, part) == (forced.when.get("method"), wanted):
+                return None
+            kind = next(self._kinds_of(str(method), part), None)
+            return _mistaken(kind, forced, "/method") if kind else self._no_method(method, part)
+        said = f"it is {_PARTS[part]}, and {forced.name} is {_PARTS[wanted]}"
+        return None if part == wanted else Problem(said, f"/{part}")
+
+    def _no_method(self, method: JSON, part: str) -> Problem:
         elsewhere = [kind.when["part"] for kind in self._pack.kinds if kind.when.get("method") == method]
         if elsewhere:
-            return (
-                f"{method!r} is no {part} of this protocol; it is a {' or a '.join(sorted(set(elsewhere)))}"
-            )
-        return f"the method {method!r} is none of this protocol"
+            parts = " or ".join(_PARTS[one] for one in sorted(set(elsewhere)))
+            return Problem(f"{shown(method)} is no {part} of this protocol; it is {parts}", "/method")
+        methods = {kind.when["method"]: None for kind in self._pack.kinds if kind.when.get("part") == part}
+        said = f"the method {shown(method)} is none of this protocol"
+        return _instead(said, "/method", method, list(methods))
 
-    def _no_kind(self, value: JSON) -> str:
-        pointers = {kind.when["pointer"] for kind in self._pack.kinds if "pointer" in kind.when}
-        for pointer in sorted(pointers):
-            allowed = [
-                kind.when["equals"] for kind in self._pack.kinds if kind.when.get("pointer") == pointer
-            ]
-            found = pointer_value(value, pointer)
-            if found is not None:
-                return (
-                    f"{pointer} is {found!r}, which names no kind; kinds are {', '.join(map(str, allowed))}"
-                )
-            return f"it has no {pointer} to tell its kind by; kinds are {', '.join(map(str, allowed))}"
+    def _no_kind(self, value: JSON) -> Problem:
+        pointer = min(
+            (kind.when["pointer"] for kind in self._pack.kinds if "pointer" in kind.when), default=""
+        )
+        if pointer:
+            rows = [kind.when for kind in self._pack.kinds if kind.when.get("pointer") == pointer]
+            return _no_name(value, pointer, [row["equals"] for row in rows])
         if not self._rpc:
             kinds = ", ".join(kind.name for kind in self._pack.kinds)
-            return f"it has the form of no kind; kinds are {kinds}"
-        return "it has neither a method, nor a result, nor an error: it is no JSON-RPC message"
+            return Problem(f"it has the form of no kind; kinds are {kinds}")
+        return Problem("it has neither a method, nor a result, nor an error: it is no JSON-RPC message")
+
+
+_PARTS = {
+    "request": "a request",
+    "notification": "a notification",
+    "result": "a result",
+    "error": "an error",
+}
+
+_UNKNOWN = Problem(
+    "it answers a request that is not in this record, so its kind is not known (name it with -k)"
+)
+
+
+def _of_none(event: Spoken, problem: Problem, name: str = "", request: Message | None = None) -> Message:
+    return Message(event, None, name, event.party, request, problem, bool(event.party))
+
+
+def _mistaken(kind: Kind, named: Kind, pointer: str) -> Problem:
+    """That a message is of a kind, where another was named for it."""
+    expected = named.when.get("equals", named.when.get("method"))
+    said = f"it is of the kind {kind.name}, and not of the kind {named.name}"
+    return Problem(said, pointer, () if expected is None else (expected,))
+
+
+def _no_name(value: JSON, pointer: str, allowed: list[JSON]) -> Problem:
+    kinds = f"kinds are {', '.join(map(str, allowed))}"
+    found = jsontext.resolve(value, pointer)
+    if found is jsontext.MISSING:
+        return Problem(f"it has no {pointer} to tell its kind by; {kinds}", "", tuple(allowed))
+    return _instead(f"{pointer} is {shown(found)}, which names no kind; {kinds}", pointer, found, allowed)
+
+
+def _instead(said: str, pointer: str, found: JSON, allowed: list[JSON]) -> Problem:
+    """That what was found is none of what is allowed, and what it was probably meant to be."""
+    if not isinstance(found, str):
+        return Problem(said, pointer, tuple(allowed))
+    near = nearest(found, [one for one in allowed if isinstance(one, str)])
+    asked = "" if near is None else f'; did you mean "{near}"?'
+    return Problem(said + asked, pointer, tuple(by_nearness(found, allowed)))
 
 
 class Sessions:

@@ -51,10 +51,11 @@ class Monitor:
     ) -> None:
         self._pack = pack
         self._schemas = pack.schemas(form, as_published=as_published)
-        self._correlator = Correlator(pack, kind)
+        self._correlator = Correlator(pack, kind, alone=stateless)
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         self._judging = _schema_rows(pack)
         self._movement = Movement(pack)
+        self._alone = stateless
         self._deliveries = Deliveries(pack.meta.get("redelivery"))
         self._published = str(pack.meta.get("published", "")) if as_published else ""
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
@@ -107,6 +108,8 @@ class Monitor:
             lost = self._movement.lose(message)
             session = self._movement.session(message)
             return Observation(event, bare, lost=lost, shared=self._shared, session=session), Delivery()
+        if self._alone:
+            self._movement = Movement(self._pack)  # where anything stood, other messages say
         delivery = self._deliveries.of(message)
         lost = self._movement.lose_unnamed(message)
         moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
@@ -132,7 +135,7 @@ class Monitor:
         kind = message.kind
         if kind is None and not self._published:
             if isinstance(message.value, dict):
-                yield _about(message, self._pack.unknown_kind_id, message.problem)
+                yield _of_none(message, self._pack.unknown_kind_id)
             return
         broken = [finding for finding in findings if not finding.ok]
         owners = {finding.requirement for finding in broken}
@@ -226,6 +229,13 @@ def _about(message: Message, requirement: str, text: str) -> Finding:
     return Finding(requirement, False, message.party, event.seq, text, connection=event.connection)
 
 
+def _of_none(message: Message, requirement: str) -> Finding:
+    said, pointer, expected = message.problem
+    actual = message.at(pointer) if pointer else None
+    finding = _about(message, requirement, said)
+    return finding._replace(pointer=pointer, expected=expected, actual=actual)
+
+
 def _from_error(message: Message, requirement: str, error: BrokenConstraint) -> Finding:
     finding = _about(message, requirement, error.message)
     return finding._replace(pointer=error.pointer, expected=error.expected, actual=error.actual)
@@ -256,6 +266,7 @@ class Movement:
         self._rows = list(pack.lifecycles.values())
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
+        self._gaps = order.Gaps(pack)
         self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
 
     def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
@@ -293,11 +304,14 @@ class Movement:
         return frozenset(about)
 
     def lose_unnamed(self, message: Message) -> frozenset[str]:
-        """A message that does not say which entity it is about may be about any: those that are lost."""
+        """A message that does not say which entity it is about may be about any, and so may one that is
+        missing before it: those that are lost.
+        """
         about: set[str] = set()
+        gap = self._gaps.before(message, self._sessions.of(message))
         for table, rows in self._rows:
             mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
-            if any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
+            if gap or any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
                 states = self._states_of(message, table)
                 about |= states.known()
                 states.lose()

@@ -39,6 +39,11 @@ class Trace(NamedTuple):
         return simply_fits(self.holds, value)
 
 
+def begins_connection(pack: Pack, value: JSON) -> bool:
+    """Whether the message is one with which alone a connection begins; no protocol has to have such a one."""
+    return "begins" in pack.meta and simply_fits(pack.meta["begins"], value)
+
+
 def traces(pack: Pack) -> Iterable[Trace]:
     """The formats of the pack's own records."""
     return (Trace(**row) for row in pack.meta.get("traces", ()))

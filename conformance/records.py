@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from conformance import jsontext, recognition, transcript
 from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
-from conformance.events import JSON, Closed, Event
+from conformance.events import JSON, Closed, Event, Received
 from conformance.framing import LineStream, Reading, read_message, read_part
 from conformance.jsontext import Place
 from conformance.packs import Pack, find, pointer_value
@@ -87,7 +87,8 @@ def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -
             raise InputUnreadable(f"{where}: this holds no messages that can be read: it is {packed}")
         return Unrecognised(recogniser.undecided(), _from_messages(whole))
     trace = trace_of(first.value, pack) if first else None
-    return Record(pack, _from_trace(whole, trace, where) if trace else _from_messages(whole), others)
+    events = _from_trace(whole, trace, pack, where) if trace else _from_messages(whole)
+    return Record(pack, _by_connection(events, pack), others)
 
 
 def _named(header: dict[str, JSON], where: str) -> Pack:
@@ -221,7 +222,26 @@ def _from_messages(texts: Iterable[Reading]) -> Iterator[Event]:
     yield Closed(seq + 1)
 
 
-def _from_trace(texts: Iterable[Reading], trace: Trace, where: str) -> Iterator[Event]:
+def _by_connection(events: Iterator[Event], pack: Pack) -> Iterator[Event]:
+    """The events of a record that does not say which connection each is of.
+
+    A message with which connections begin, begins another one; what was going on before is over then.
+    """
+    current, number, begun = "main", 1, False
+    for event in events:
+        if event.connection != "main":
+            yield event
+            continue
+        if isinstance(event, Received):
+            if begun and recognition.begins_connection(pack, event.value):
+                yield Closed(event.seq, current)
+                number += 1
+                current = str(number)
+            begun = True
+        yield event._replace(connection=current)
+
+
+def _from_trace(texts: Iterable[Reading], trace: Trace, pack: Pack, where: str) -> Iterator[Event]:
     """The messages of a protocol's own record, without what else its lines tell."""
     seq = 0
     for seq, reading in enumerate(texts, 1):
@@ -231,13 +251,16 @@ def _from_trace(texts: Iterable[Reading], trace: Trace, where: str) -> Iterator[
             said = f"this is no line of {trace.name}, as the first one is"
             raise InputUnreadable(f"{where}:{reading.line}: {said}")
         elif trace.holds_message(reading.value):
-            yield _traced(reading, seq, trace)
+            yield _traced(reading, seq, trace, pack)
     # Such a record does not say how its connection ended, only where the recording did.
     yield Closed(seq + 1, final=False)
 
 
-def _traced(reading: Reading, seq: int, trace: Trace) -> Event:
+def _traced(reading: Reading, seq: int, trace: Trace, pack: Pack) -> Event:
     place = jsontext.locate(reading.text, trace.message)
     assert place is not None, "a line that was parsed is JSON"
     party = pointer_value(reading.value, trace.party)
-    return transcript.event_of(read_part(reading, place), seq, party if isinstance(party, str) else "")
+    if not isinstance(party, str) or party in pack.roles:
+        return transcript.event_of(read_part(reading, place), seq, party if isinstance(party, str) else "")
+    # A third party, in a role that the record alone knows: it has a connection of its own.
+    return transcript.event_of(read_part(reading, place), seq, "")._replace(connection=party)

@@ -120,7 +120,7 @@ def _judge_record(record: records.Record, judged: Judged, options: Options, tell
         monitor = judges.chosen.monitor
         judged.messages = monitor.messages
     if monitor.unknown and len(monitor.unknown) == monitor.messages:
-        judged.error = f"{judged.path}: {monitor.unknown[0].problem}"
+        judged.error = f"{judged.path}: {monitor.unknown[0].problem.said}"
     elif not monitor.messages and not judged.told:
         judged.error = f"{judged.path} holds no message"
 

@@ -822,6 +822,62 @@ def test_rule_once_more(requirement: str, spoken: Spoken, expected: str) -> None
     assert marks(requirement, said(*spoken)) == expected
 
 
+JOGGING: Spoken = [
+    *greeted({"command_channel": "jog"}, command_channels=[{"id": "jog"}]),
+    *opened(channels=[{"channel": "jog", "rate_hz": 50, "channel_id": 2}]),
+    frame(),
+]
+
+
+def jog(**more: Any) -> tuple[str, Any]:
+    return "agent", rpc(method="cmd.frame", params={"channel_id": 2, "ts_mono_ns": 0, **more})
+
+
+@pytest.mark.parametrize(("applied", "expected"), [(4, "+"), (5, "-")])
+def test_command_frames_whose_numbers_are_missing_were_sent_all_the_same(applied: int, expected: str) -> None:
+    """AWP-CMD-003: the record lacks two of four, and says so."""
+    told = status(2, "executing", MS, stream={"frames_applied": applied, "last_seq": 4})
+    spoken = [*JOGGING, submit(3), admitted(3), jog(seq=1), jog(seq=4), told]
+    assert marks("AWP-CMD-003", said(*spoken)) == expected
+
+
+@pytest.mark.parametrize(("numbers", "expected"), [(({}, {}), "+"), (({"seq": 3}, {"seq": 2}), "+")])
+def test_command_frames_without_numbers_are_counted(numbers: Any, expected: str) -> None:
+    told = status(2, "executing", MS, stream={"frames_applied": 2, "last_seq": 4})
+    spoken = [*JOGGING, submit(3), admitted(3), *(jog(**one) for one in numbers), told]
+    assert marks("AWP-CMD-003", said(*spoken)) == expected
+
+
+def test_frames_are_missed_only_where_frames_are_on_record() -> None:
+    """AWP-TIM-003: an audit log holds digests of frames, and no frame."""
+    spoken = said(*LOCKSTEP, *TICK, answer(5, tick=1))
+    assert marks("AWP-TIM-003", spoken) == ""
+    assert marks("AWP-TIM-003", [Opened(0), *spoken]) == "-"
+    framed = said(*LOCKSTEP, frame(tick=0), *TICK, answer(5, tick=1))
+    assert marks("AWP-TIM-003", framed) == "-"
+
+
+@pytest.mark.parametrize(("asker", "expected"), [("agent", "+"), ("", "+"), ("world", "-")])
+def test_an_exchange_may_be_of_who_is_not_on_record(asker: str, expected: str) -> None:
+    """AWP-CLK-008: without speakers, the agent may have been the one who asked."""
+    answerer = {"agent": "world", "world": "agent"}.get(asker, "")
+    spoken = [
+        *OPEN,
+        (asker, rpc(id=9, method="ping", params={"origin_ns": 0})),
+        (answerer, rpc(id=9, result={"origin_ns": 0, "receive_ns": 100, "transmit_ns": 100})),
+        ("agent", rpc(method="obs.report", params={"sync": {"offset_ns": 100, "rtt_ns": 0}})),
+    ]
+    assert marks("AWP-CLK-008", said(*spoken)) == expected
+
+
+def test_what_a_replay_says_again_is_not_new() -> None:
+    """AWP-SAF-008: it executed before the safe state, and no world has to say that it has left that."""
+    before = [*ACTING, status(3, "completed", MS), event(4, "safe_state_entered")]
+    assert marks("AWP-SAF-008", said(*before, status(2, "executing", MS), status(3, "completed", MS))) == ""
+    after = [submit(5, "a-2"), admitted(5, 5, "a-2"), status(6, "executing", MS, "a-2")]
+    assert marks("AWP-SAF-008", said(*before, *after, status(7, "completed", MS, "a-2"))) == "-"
+
+
 def test_telemetry_is_not_due_in_lockstep() -> None:
     events = said(*LOCKSTEP, tell("session.telemetry", window_ms=1), tell("session.telemetry", window_ms=1))
     assert marks("AWP-TIM-006", [one._replace(time=float(at * 9)) for at, one in enumerate(events)]) == ""

@@ -1029,6 +1029,7 @@ def test_what_cannot_be_read_may_have_been_an_answer() -> None:
         ([pings(1), pings(1.0)], "a+ a-"),
         ([pings(1), pings(1, "world")], "a+ w+"),
         ([TICKING, answers(7)], ""),
+        ([pings(1, ""), pings(1, "")], ""),
     ],
     ids=str,
 )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from judging import VA, row, toy
 
-from conformance.correlation import Correlator, Message, Sessions
+from conformance.correlation import Correlator, Message, Problem, Sessions
 from conformance.events import Received
 from conformance.packs import Pack
 
@@ -73,7 +73,8 @@ def test_equal_numbers_are_the_same_id(pack: Pack, asked: Any, echoed: Any) -> N
 def test_another_id_answers_nothing(pack: Pack, asked: Any, echoed: Any) -> None:
     message = named(pack, ("left", ask(asked)), ("right", answer(echoed)))[1]
     assert (message.kind, message.name) == (None, "")
-    assert message.problem == f"it answers no open request: no request has the id {echoed!r}"
+    assert message.problem.pointer == "/id"
+    assert message.problem.said == f"it answers no open request: no request has the id {json.dumps(echoed)}"
 
 
 def test_a_request_is_answered_once(pack: Pack) -> None:
@@ -119,7 +120,7 @@ def test_without_speakers_a_response_still_finds_its_request(pack: Pack) -> None
 def test_a_lone_response_is_of_a_kind_that_nobody_knows(pack: Pack) -> None:
     (message,) = named(pack, ("right", answer(7)))
     assert (message.kind, message.name) == (None, "?")
-    assert "not in this record" in message.problem
+    assert "not in this record" in message.problem.said
 
 
 @pytest.mark.parametrize("response", [answer(3), {"id": 3, "error": {"code": 1}}], ids=str)
@@ -162,27 +163,57 @@ def test_a_lone_error_is_an_error(pack: Pack) -> None:
 
 def test_an_error_for_a_request_that_nobody_made(pack: Pack) -> None:
     message = named(pack, ("left", ask(1)), ("right", {"id": 9, "error": {"code": 1}}))[1]
-    assert message.problem == "it answers no open request: no request has the id 9"
+    assert message.problem.said == "it answers no open request: no request has the id 9"
 
 
 # --- What is no message of the protocol ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("value", "problem"),
+    ("value", "said", "pointer", "expected"),
     [
-        ({"method": "sing", "id": 1}, "the method 'sing' is none of this protocol"),
-        ({"method": 5}, "the method 5 is none of this protocol"),
-        ({"method": "ask"}, "'ask' is no notification of this protocol; it is a request or a result"),
-        ({"method": "tell", "id": 1}, "'tell' is no request of this protocol; it is a notification"),
-        ({"id": 1}, "it has neither a method, nor a result, nor an error: it is no JSON-RPC message"),
-        ([], "it has neither a method, nor a result, nor an error: it is no JSON-RPC message"),
+        (
+            {"method": "dance", "id": 1},
+            'the method "dance" is none of this protocol',
+            "/method",
+            {"ask", "ping"},
+        ),
+        (
+            {"method": "Ask", "id": 1},
+            'the method "Ask" is none of this protocol; did you mean "ask"?',
+            "/method",
+            {"ask", "ping"},
+        ),
+        ({"method": 5}, "the method 5 is none of this protocol", "/method", {"tell"}),
+        (
+            {"method": "ask"},
+            '"ask" is no notification of this protocol; it is a request or a result',
+            "/method",
+            set(),
+        ),
+        (
+            {"method": "tell", "id": 1},
+            '"tell" is no request of this protocol; it is a notification',
+            "/method",
+            set(),
+        ),
+        (
+            {"id": 1},
+            "it has neither a method, nor a result, nor an error: it is no JSON-RPC message",
+            "",
+            set(),
+        ),
+        ([], "it has neither a method, nor a result, nor an error: it is no JSON-RPC message", "", set()),
     ],
-    ids=str,
+    ids=lambda one: str(one)[:30],
 )
-def test_why_a_message_has_no_kind(pack: Pack, value: Any, problem: str) -> None:
+def test_why_a_message_has_no_kind(
+    pack: Pack, value: Any, said: str, pointer: str, expected: set[str]
+) -> None:
     (message,) = named(pack, ("left", value))
-    assert (message.kind, message.problem) == (None, problem)
+    assert message.kind is None
+    assert (message.problem.said, message.problem.pointer) == (said, pointer)
+    assert set(message.problem.expected) == expected
 
 
 def test_an_unknown_method_that_is_refused_is_refused_as_it_should_be(pack: Pack) -> None:
@@ -194,8 +225,8 @@ def test_an_unknown_method_that_is_refused_is_refused_as_it_should_be(pack: Pack
 def test_an_unknown_method_has_no_result(pack: Pack) -> None:
     message = named(pack, ("left", {"id": 1, "method": "sing"}), ("right", answer(1)))[1]
     assert message.kind is None
-    assert (
-        message.problem == "the method 'sing' is none of this protocol, and yet it is answered with a result"
+    assert message.problem == Problem(
+        'the method "sing" is none of this protocol, and yet it is answered with a result', "/result"
     )
 
 
@@ -207,28 +238,104 @@ def test_a_message_that_has_the_form_of_no_kind(tmp_path: Path) -> None:
         "schema": "toy.schema.json",
     }
     (message,) = named(toy(tmp_path, row(), kinds=[shaped]), ("left", {"text": "la"}))
-    assert (message.kind, message.problem) == (None, "it has the form of no kind; kinds are song")
+    assert (message.kind, message.problem) == (None, Problem("it has the form of no kind; kinds are song"))
 
 
+VA_KINDS = "kinds are dispatch, accepted, progress, completed, failed, blocked, cancel"
 VA_CASES = [
-    ({"type": "progress"}, "progress", ""),
-    ({"taskId": "T", "status": "completed"}, "Evidence", ""),
-    ({"type": "sing"}, "", "/type is 'sing', which names no kind; kinds are dispatch, accepted, progress, "
-     "completed, failed, blocked, cancel"),
-    ({}, "", "it has no /type to tell its kind by; kinds are dispatch, accepted, progress, completed, "
-     "failed, blocked, cancel"),
+    ({"type": "progress"}, "progress", "", ""),
+    ({"taskId": "T", "status": "completed"}, "Evidence", "", ""),
+    ({"type": "sing"}, "", f'/type is "sing", which names no kind; {VA_KINDS}', "/type"),
+    ({"type": "complete"}, "", f'/type is "complete", which names no kind; {VA_KINDS}; '
+     'did you mean "completed"?', "/type"),
+    ({"type": None}, "", f"/type is null, which names no kind; {VA_KINDS}", "/type"),
+    ({"type": {"a": 1}}, "", f'/type is {{"a": 1}}, which names no kind; {VA_KINDS}', "/type"),
+    ({}, "", f"it has no /type to tell its kind by; {VA_KINDS}", ""),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "name", "problem"), VA_CASES, ids=lambda one: str(one)[:30])
-def test_a_kind_is_told_by_a_member_or_a_shape(value: Any, name: str, problem: str) -> None:
+@pytest.mark.parametrize(("value", "name", "said", "pointer"), VA_CASES, ids=lambda one: str(one)[:30])
+def test_a_kind_is_told_by_a_member_or_a_shape(value: Any, name: str, said: str, pointer: str) -> None:
     (message,) = named(VA, ("", value))
-    assert (message.name, message.problem) == (name, problem)
+    assert (message.name, message.problem.said, message.problem.pointer) == (name, said, pointer)
+
+
+def test_of_the_kinds_there_are_the_one_that_was_meant_comes_first() -> None:
+    (message,) = named(VA, ("", {"type": "Cancel"}))
+    assert message.problem.expected[0] == "cancel"
+    assert len(message.problem.expected) == 7
 
 
 def test_a_kind_may_be_forced() -> None:
     message = Correlator(VA, "cancel").message(Received(1, "", "{}", {}))
     assert (message.name, message.party, message.at("")) == ("cancel", "orchestrator", {})
+
+
+OTHERS = [
+    (VA, "cancel", {"type": "accepted"}, "it is of the kind accepted, and not of the kind cancel", "/type"),
+    (VA, "Evidence", {"type": "failed"}, "it is of the kind failed, and not of the kind Evidence", "/type"),
+    (None, "ask", {"id": 1, "method": "ping"}, "it is of the kind ping, and not of the kind ask", "/method"),
+    (None, "ask.result", ask(1), "it is of the kind ask, and not of the kind ask.result", "/method"),
+    (None, "ask", {"id": 1, "method": "dance"}, 'the method "dance" is none of this protocol', "/method"),
+    (None, "ask", {"method": "ask"}, '"ask" is no notification of this protocol; it is a request or a result',
+     "/method"),
+    (None, "ask", answer(1), "it is a result, and ask is a request", "/result"),
+    (None, "tell", answer(1), "it is a result, and tell is a notification", "/result"),
+    (None, "ask.result", {"id": 1, "error": {}}, "it is an error, and ask.result is a result", "/error"),
+    (None, "error", answer(1), "it is a result, and error is an error", "/result"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("of", "kind", "value", "said", "pointer"), OTHERS, ids=str)
+def test_what_is_plainly_of_another_kind_is_not_of_the_one_that_was_named(
+    pack: Pack, of: Pack | None, kind: str, value: Any, said: str, pointer: str
+) -> None:
+    message = Correlator(of or pack, kind).message(Received(1, "", json.dumps(value), value))
+    assert (message.kind, message.problem.said, message.problem.pointer) == (None, said, pointer)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("ask", ask(1)),
+        ("ask.result", answer(1)),
+        ("ping.result", answer(1)),
+        ("tell", {"method": "tell"}),
+        ("error", {"id": 1, "error": {}}),
+        ("ask", {"id": 1}),
+        ("ask", []),
+    ],
+    ids=str,
+)
+def test_what_may_be_of_the_named_kind_is_of_it(pack: Pack, kind: str, value: Any) -> None:
+    assert Correlator(pack, kind).message(Received(1, "", json.dumps(value), value)).name == kind
+
+
+def test_a_misspelt_name_does_not_hinder_the_named_kind() -> None:
+    assert Correlator(VA, "cancel").message(Received(1, "", "", {"type": "cancell"})).name == "cancel"
+
+
+# --- Each message alone ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("response", [answer(9), answer("x"), {"id": 9, "error": {"code": 1}}], ids=str)
+def test_alone_a_response_without_its_request_is_of_a_kind_that_nobody_knows(
+    pack: Pack, response: Any
+) -> None:
+    correlator = Correlator(pack, alone=True)
+    correlator.opened("main")
+    asked, answered, again = (
+        correlator.message(Received(seq, party, "", value))
+        for seq, (party, value) in enumerate([("left", ask(4)), ("right", answer(4)), ("right", response)])
+    )
+    assert (asked.name, answered.name) == ("ask", "ask.result")
+    assert again.name == ("?" if "result" in response else "error")
+
+
+def test_alone_the_result_of_an_unknown_method_is_of_a_kind_that_nobody_knows(pack: Pack) -> None:
+    correlator = Correlator(pack, alone=True)
+    correlator.message(Received(1, "left", "", {"id": 1, "method": "sing"}))
+    assert correlator.message(Received(2, "right", "", answer(1))).name == "?"
 
 
 # --- Sessions --------------------------------------------------------------------------------------

@@ -412,6 +412,42 @@ def test_an_audit_log_is_read_as_what_was_said() -> None:
     assert end == Closed(5, final=False)
 
 
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+
+
+@pytest.mark.parametrize("traced", [True, False], ids=["trace", "messages"])
+def test_where_no_line_says_its_connection_each_greeting_begins_one(traced: bool) -> None:
+    said = [PING, HELLO, PING, HELLO, PING]
+    rows = [{"from": "agent", "msg": one} for one in said] if traced else said
+    events = opened(lines(*rows))
+    assert [(type(one).__name__, one.connection) for one in events] == [
+        ("Received", "main"),
+        ("Closed", "main"),
+        ("Received", "2"),
+        ("Received", "2"),
+        ("Closed", "2"),
+        ("Received", "3"),
+        ("Received", "3"),
+        ("Closed", "3"),
+    ]
+
+
+def test_a_record_that_begins_with_a_greeting_begins_with_its_connection() -> None:
+    assert {one.connection for one in opened(lines(HELLO, PING))} == {"main"}
+
+
+def test_where_a_protocol_has_no_greeting_all_is_one_connection() -> None:
+    assert {one.connection for one in opened(lines(PROGRESS, PROGRESS))} == {"main"}
+
+
+def test_a_third_party_has_a_connection_of_its_own() -> None:
+    """An approver decides over a connection that the record of the session tells nothing else about."""
+    trace = lines({"from": "agent", "msg": HELLO}, {"from": "approver", "msg": PING})
+    _, event, end = opened(trace)
+    assert (event.party, event.connection, event.value) == ("", "approver", PING)
+    assert end == Closed(3, final=False)
+
+
 def test_a_trace_line_that_does_not_say_who_spoke_is_none() -> None:
     with pytest.raises(InputUnreadable, match="input:2: this is no line of an AWP trace"):
         opened(lines({"from": "agent", "msg": PING}, {"msg": PING}))

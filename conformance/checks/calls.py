@@ -91,6 +91,8 @@ class UniqueIds:
         message, event = seen.message, seen.event
         if message is None or not isinstance(event, (Sent, Received)) or not _is_request(event.value):
             return
+        if not message.party:  # it may be either side's own
+            return
         number = id_key(event.value["id"])
         used = self._used.setdefault((event.connection, message.party), set())
         if number in used:

@@ -151,6 +151,25 @@ class Sequence:
         return ()
 
 
+class Gaps:
+    """Tells where a number of the pack's sequences is missing: with it is what was told under it."""
+
+    def __init__(self, pack: Pack) -> None:
+        specs = [spec for requirement in pack.requirements.values() for spec in requirement.checks]
+        self._fields = [row for spec in specs if spec["kind"] == "sequence" for row in spec["fields"]]
+        self._last: dict[str, int] = {}
+
+    def before(self, message: Message, session: str) -> bool:
+        """Whether numbers of the session are missing before the message's own."""
+        for row in self._fields:
+            number = _whole(message.at(row["at"])) if message.is_a(row["on"]) else None
+            if number is not None:
+                last = self._last.get(session, number - 1)
+                self._last[session] = max(last, number)
+                return number > last + 1
+        return False
+
+
 @register("monotonic")
 class Monotonic:
     """A value never goes back within a series of a session; in a `strict` series it also moves on.

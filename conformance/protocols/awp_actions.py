@@ -175,7 +175,7 @@ def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) 
         yield HOLDS
 
 
-@rule("action.submit.result", "action.status", "action.status.result")
+@rule("action.submit.result", "action.status", "action.status.result", replays=True)
 def once(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-009: a transition has one time, also where it is told again on request."""
     session, at = memory.session(message), "/params" if message.name == "action.status" else "/result"

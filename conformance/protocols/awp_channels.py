@@ -370,14 +370,17 @@ def applied(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name == "cmd.frame":
         found = _channel(memory, message)
         if found is not None:
-            key = session.key, found[1].name
-            memory.notes[key] = memory.notes.get(key, 0) + 1
+            key, seq = (session.key, found[1].name), whole(message.at("/params/seq"))
+            sent, last = memory.notes.get(key, (0, None))
+            # Those whose numbers are missing were sent all the same.
+            grown = seq - last if seq is not None and last is not None and seq > last else 1
+            memory.notes[key] = sent + grown, last if seq is None else max(seq, last or 0)
         return
     action, said = memory.action(message), whole(message.at("/params/stream/frames_applied"))
     if action is None or action.asked is None or said is None:
         return
     channel = session.type_of(action.params).get("command_channel")
-    sent = memory.notes.get((session.key, channel), 0)
+    sent, _ = memory.notes.get((session.key, channel), (0, None))
     if channel is None:
         return
     if said <= sent:

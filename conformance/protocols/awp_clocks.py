@@ -189,7 +189,8 @@ def _learn(memory: Memory, session: Session, message: Message) -> None:
     """Note an exchange that the agent began within the session."""
     request = message.request
     origin, received = whole(message.at("/result/origin_ns")), whole(message.at("/result/receive_ns"))
-    inside = request is not None and request.party == "agent" and request.seq > session.began.seq
+    # Who asked is not always on record.
+    inside = request is not None and request.party != "world" and request.seq > session.began.seq
     if inside and origin is not None and received is not None:
         _exchanges(memory, session).append((origin, received))
 

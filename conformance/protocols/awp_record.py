@@ -90,6 +90,8 @@ class Session:
     closed: bool = False
     resumed: int = 0
     number: int = 0
+    framed: bool = False
+    """Whether its frames are on record: an audit log holds their digests alone."""
 
     @property
     def mode(self) -> str:
@@ -109,9 +111,9 @@ class Session:
 
     @property
     def inline(self) -> bool:
-        """Whether every frame of it is on record, since none can travel by another connection."""
+        """Whether every frame of it is on record, and none can travel by another connection."""
         endpoints = tables(self.ready.get("stream_endpoints"))
-        return all(one.get("binding") == "inline" for one in endpoints)
+        return self.framed and all(one.get("binding") == "inline" for one in endpoints)
 
     def type_of(self, action: dict[str, Any]) -> dict[str, Any]:
         """The declaration of a submission's type; empty where there is none."""
@@ -136,6 +138,7 @@ WAITING = ("pending_approval", "queued", "accepted")
 class Memory:
     """What the record has told so far, which all rules share; nothing of the message that is judged.
 
+    `again` says that the message is a notification whose number was given before, as in a replay.
     `notes` are the own knowledge, and `options` the parameters, of the rule that is asked at the moment.
     Whenever something could not be understood, `doubts` goes on with what it may have been about: a
     connection and its session, or None for anything. The notes on that are void.
@@ -146,6 +149,7 @@ class Memory:
         self.options: dict[str, Any] = {}
         self.notes: dict[Any, Any] = {}
         self.doubts: list[str | None] = []
+        self.again = False
         self._now: Observation | None = None
         self._judged = False
         self._due: Message | None = None
@@ -180,6 +184,7 @@ class Memory:
         if message.known_party and message.party not in message.kind.senders:
             return False
         self._count(message)
+        self._see_frame(message)
         if any(one.move.illegal and not one.report for one in seen.moved):
             # What cannot be is another requirement's finding, and nothing follows from it.
             self._follow(message)
@@ -246,16 +251,22 @@ class Memory:
 
     def _count(self, message: Message) -> None:
         """Where a number is missing, so is what was told under it, and nobody knows what that was."""
-        session = self.session(message)
+        session, self.again = self.session(message), False
         if session is None or message.name not in NUMBERED:
             return
         given = numbered(message)
+        self.again = message.request is None and given is not None and given <= session.number
         first = session.number == 0 and not session.whole
         if given is None or (given > session.number + 1 and not first):
             self.doubts += self._scope(message)
             for action in session.actions.values():
                 action.state = None
         session.number = max(session.number, given or 0)
+
+    def _see_frame(self, message: Message) -> None:
+        session = self.session(message) if message.name == "obs.frame" else None
+        if session is not None:
+            session.framed = True
 
     def _connected(self, event: Opened | Closed) -> None:
         """A connection begins or ends."""
@@ -299,6 +310,7 @@ class Memory:
             agent,
             whole,
             message,
+            framed=connection in self.opened,
         )
         self._current[connection] = session.key
         self.sessions[session.key] = session

@@ -29,7 +29,7 @@ def retained(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told(said, "/result/replay_to_status_seq", (given,), last)
 
 
-@rule("session.resume.result", "session.close.result", *NUMBERED)
+@rule("session.resume.result", "session.close.result", *NUMBERED, replays=True)
 def replayed(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-006: what a resumption has to say again has been said when the session is closed.
 

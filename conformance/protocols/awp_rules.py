@@ -44,8 +44,10 @@ class _Ruled:
         kinds: frozenset[str],
         judge: Rule,
         ending: Ending | None,
+        replays: bool,
     ) -> None:
         self._requirement = requirement
+        self._replays = replays
         self._parameters = parameters
         self._kinds = kinds
         self._judge = judge
@@ -60,6 +62,8 @@ class _Ruled:
             self._memory = seen.shared.setdefault("awp", self._memory)
         message = seen.message
         if not self._memory.attend(seen) or message is None or message.kind is None:
+            return ()
+        if self._memory.again and not self._replays:
             return ()
         if message.name in self._kinds or message.kind.name in self._kinds:
             return [self._finding(message, told) for told in self._judge(self._asked(), message)]
@@ -101,13 +105,14 @@ def _placed(finding: Finding, about: Message) -> Finding:
     return finding._replace(line=about.event.line, column=about.event.column)
 
 
-def rule(*kinds: str, ending: Ending | None = None) -> Callable[[Rule], CheckFactory]:
-    """Make a function a check of messages of these kinds; `ending` gives those that stood
-    when the record was over."""
+def rule(*kinds: str, ending: Ending | None = None, replays: bool = False) -> Callable[[Rule], CheckFactory]:
+    """Make a function a check of messages of these kinds; `ending` gives those that stood when the record
+    was over. With `replays`, it is also asked about notifications that are only said again."""
 
     def make(judge: Rule) -> CheckFactory:
         def factory(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
-            return _Ruled(requirement, spec.get("parameters", {}), pack, frozenset(kinds), judge, ending)
+            parameters, of = spec.get("parameters", {}), frozenset(kinds)
+            return _Ruled(requirement, parameters, pack, of, judge, ending, replays)
 
         factory.__doc__ = judge.__doc__
         return factory
