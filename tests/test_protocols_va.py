@@ -645,3 +645,42 @@ def test_a_reason_that_is_null_is_one_fault() -> None:
     found = judged(said(result("completed", failureDetail={}, blockReason=None)), VA)
     assert broken(found) == {"VA-MSG-002", "VA-EVD-004"}
     assert only("VA-EVD-004", found).message == 'the member "failureDetail" is not allowed here'
+
+
+# --- VA-CAN-001 ------------------------------------------------------------------------------------
+
+
+def stamped(kind: str, second: str, party: str = "agent", correlation: str = "c-1") -> tuple[str, Any]:
+    stamp = f"2026-04-01T00:00:{second}"
+    return party, {"type": kind, "timestamp": stamp, "correlationId": correlation, "payload": {"taskId": "T"}}
+
+
+ACCEPTED = stamped("accepted", "00Z")
+CANCEL = stamped("cancel", "05Z", "orchestrator")
+TASK = "orchestrator", {"id": "T", "objective": "o", "acceptanceCriteria": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([ACCEPTED, CANCEL], "a+"),
+        ([TASK, ACCEPTED, CANCEL], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "05Z")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "05.4Z")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06Z")], "a-"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06Z"), stamped("completed", "07Z")], "a- a-"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06Z", correlation="c-2")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "soon")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06")], "a+"),
+        ([ACCEPTED, stamped("cancel", "soon", "orchestrator"), stamped("progress", "06Z")], ""),
+        ([ACCEPTED, stamped("cancel", "05Z", "agent"), stamped("progress", "06Z")], ""),
+        ([ACCEPTED, CANCEL, stamped("cancel", "09Z", "orchestrator"), stamped("progress", "08Z")], "a-"),
+        ([CANCEL], ""),
+        ([ACCEPTED], ""),
+        ([ACCEPTED, CANCEL, stamped("dispatch", "07Z", "orchestrator"), stamped("progress", "08Z")], ""),
+    ],
+)
+def test_after_a_cancel_nothing_new_is_said(spoken: list[tuple[str, Any]], expected: str) -> None:
+    found = judged(said(*spoken), VA)
+    told = [f"{one.party[0]}{'+' if one.ok else '-'}" for one in found if one.requirement == "VA-CAN-001"]
+    assert " ".join(told) == expected
