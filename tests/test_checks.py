@@ -13,7 +13,7 @@ from conformance.checks import CHECKS, same
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Fault, Malformed, Opened
 from conformance.findings import Finding, Level
-from conformance.jsontext import I53, U53
+from conformance.integers import I53, U53
 from conformance.monitor import Monitor
 from conformance.packs import Pack
 

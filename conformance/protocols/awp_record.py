@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from conformance import jsontext
+from conformance import integers
 from conformance.checks import Observation
 from conformance.correlation import Message
 from conformance.events import Closed, Opened
@@ -16,11 +16,8 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
-def whole(value: Any) -> int | None:
-    """A value as a counter or a time, or None where it is none (which is another requirement's matter)."""
-    if value is None or jsontext.bounds_fault(value, *jsontext.U53) is not None:
-        return None
-    return int(value)
+whole = integers.counter
+"""A value as a counter or a time, or None where it is none (which is another requirement's matter)."""
 
 
 def number(value: Any) -> float | None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from conformance import jsontext
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
+from conformance.integers import counter
 from conformance.packs import Pack
 from conformance.wording import shown
 
@@ -284,9 +284,9 @@ class Retries:
             return
         mine = self._tasks.mine(message) if message.is_a([FAILED]) else None
         self._tasks.see(message)
-        most = mine.order.at("/payload/retryPolicy/maxRetries") if mine and mine.order else None
-        count = message.at("/payload/retryCount")
-        if any(one is None or jsontext.bounds_fault(one, *jsontext.U53) for one in (most, count)):
+        most = counter(mine.order.at("/payload/retryPolicy/maxRetries")) if mine and mine.order else None
+        count = counter(message.at("/payload/retryCount"))
+        if most is None or count is None:
             return
         if count <= most:
             yield passed(self._requirement, message)
