@@ -13,7 +13,18 @@ from typing import Any
 
 from conformance import jsontext, protocols
 from conformance.attribution import Attribution
-from conformance.checks import CHECKS, Check, Moved, Observation, calls, numbers, order, relation, text
+from conformance.checks import (
+    CHECKS,
+    Check,
+    Moved,
+    Observation,
+    calls,
+    located,
+    numbers,
+    order,
+    relation,
+    text,
+)
 from conformance.checks import movement as movement
 from conformance.checks.delivery import Deliveries, Delivery
 from conformance.correlation import Correlator, Message, Sessions, is_call
@@ -85,7 +96,7 @@ class Monitor:
             self.messages += 1
             findings += self._structure(seen.message, findings)
             findings = self._deliveries.news(delivery, findings)
-        return [_placed(finding, event) for finding in _told_once(findings)]
+        return [*_told_once(findings)]
 
     def end(self) -> list[Finding]:
         """The findings that only the end of the record settles."""
@@ -130,7 +141,7 @@ class Monitor:
         kind = message.kind
         if kind is None and not self._published:
             if isinstance(message.value, dict):
-                yield _about(message, self._pack.unknown_kind_id, message.problem)
+                yield _against(message, self._pack.unknown_kind_id, message.problem)
             return
         broken = [finding for finding in findings if not finding.ok]
         owners = {finding.requirement for finding in broken}
@@ -219,32 +230,16 @@ def _tells(finding: Finding, error: BrokenConstraint) -> bool:
     return finding.pointer == error.pointer
 
 
-def _about(message: Message, requirement: str, text: str) -> Finding:
+def _against(message: Message, requirement: str, text: str, pointer: str = "") -> Finding:
     event = message.event
-    return Finding(requirement, False, message.party, event.seq, text, connection=event.connection)
+    line, column = located(event, pointer)
+    found = Finding(requirement, False, message.party, event.seq, text, pointer, connection=event.connection)
+    return found._replace(line=line, column=column)
 
 
 def _from_error(message: Message, requirement: str, error: BrokenConstraint) -> Finding:
-    finding = _about(message, requirement, error.message)
-    return finding._replace(pointer=error.pointer, expected=error.expected, actual=error.actual)
-
-
-def _placed(finding: Finding, event: Event) -> Finding:
-    """The finding with line and column in the input, where it is about a text."""
-    if finding.ok or isinstance(event, (Opened, Closed)):
-        return finding
-    line, column = max(finding.line, 1), max(finding.column, 1)
-    if not finding.line and not isinstance(event, Malformed):
-        place = jsontext.locate(event.text, finding.pointer)
-        line, column = (place.line, place.column) if place else (1, 1)
-    line, column = placed(event, line, column)
-    return finding._replace(line=line, column=column)
-
-
-def placed(event: Sent | Received | Malformed, line: int, column: int) -> tuple[int, int]:
-    """A place within an event's text as a place in its input."""
-    shift = event.column - 1 if line == 1 else 0
-    return event.line + line - 1, column + shift
+    finding = _against(message, requirement, error.message, error.pointer)
+    return finding._replace(expected=error.expected, actual=error.actual)
 
 
 class Movement:

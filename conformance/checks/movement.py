@@ -225,5 +225,4 @@ class Ends:
         for entity, message in self._open.items() if complete else ():
             states = " or ".join(sorted(self._states))
             said = f"the stream ended, and {entity} was still {states}: no message ever ended it"
-            finding = failed(self._requirement, message, said)
-            yield finding._replace(line=message.event.line, column=message.event.column)
+            yield failed(self._requirement, message, said)

@@ -38,11 +38,6 @@ def created(message: Message) -> Fraction | None:
     return instant(message.at("/createdAt"))
 
 
-def at_its_line(finding: Finding, message: Message) -> Finding:
-    """The finding, which only the end of the record settles, with the place of its message."""
-    return finding._replace(line=message.event.line, column=message.event.column)
-
-
 def made_before(one: Message, other: Message) -> bool:
     """Whether one message was made before the other, as far as their times say."""
     first, second = created(one), created(other)
@@ -198,7 +193,7 @@ class Ended:
                 continue
             said = f"the stream ended, and {agent} never said how {task} did, which it was assigned"
             finding = failed(self._requirement, message, said)
-            yield at_its_line(finding, message)._replace(party=self._party(agent, message))
+            yield finding._replace(party=self._party(agent, message))
 
     def _party(self, agent: str, message: Message) -> str:
         """The role of an agent: that in which it spoke, else the one that was spoken to."""
@@ -261,7 +256,7 @@ class Assigned:
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding per end of a task that was not assigned to who told it."""
         if complete and not self._gap:
-            yield from (at_its_line(finding, message) for message, finding in self._early)
+            yield from (finding for _, finding in self._early)
 
 
 def _is_order_of(order: Message, end: Message) -> bool:

@@ -14,7 +14,7 @@ from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.integers import integral
 from conformance.packs import Pack
-from conformance.protocols.ossa import at_its_line, created, made_before, new_message
+from conformance.protocols.ossa import created, made_before, new_message
 from conformance.wording import shown, type_name
 
 
@@ -73,7 +73,7 @@ class Answered:
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding per answer to what nobody asked."""
         if complete and not self._gap:
-            yield from (at_its_line(finding, message) for message, finding in self._early)
+            yield from (finding for _, finding in self._early)
 
 
 def _is_question_of(question: Message, answer: Message) -> bool:
