@@ -12,12 +12,9 @@ from importlib import import_module
 from typing import Any
 
 from conformance import protocols
-from conformance.checks import CHECKS, movement, numbers, order, relation, text
+from conformance.families import CHECKS
 from conformance.findings import Requirement
 from conformance.packs import Pack
-
-FAMILIES = (text, numbers, movement, order, relation, protocols)
-"""The modules whose import enters their checks into `CHECKS`."""
 
 Spec = Mapping[str, Any]
 Sentence = Callable[[Spec, Pack], str]

@@ -8,34 +8,20 @@ check has already reported says nothing new and is left out, so that one fault i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conformance import jsontext, protocols
+from conformance import jsontext
 from conformance.attribution import Attribution
-from conformance.checks import (
-    CHECKS,
-    Check,
-    Moved,
-    Observation,
-    calls,
-    located,
-    numbers,
-    order,
-    relation,
-    text,
-)
-from conformance.checks import movement as movement
+from conformance.checks import Check, Moved, Observation, located
 from conformance.checks.delivery import Deliveries, Delivery
-from conformance.correlation import Correlator, Message, Sessions, is_call
+from conformance.correlation import Correlator, Message, is_call
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
+from conformance.families import CHECKS
 from conformance.findings import BrokenConstraint, Finding, Level
-from conformance.lifecycles import Lifecycle, Move, States
+from conformance.motion import Motion
 from conformance.packs import Pack
-
-FAMILIES = (text, numbers, movement, order, relation, calls, protocols)
-"""The modules whose import enters their checks into `CHECKS`."""
 
 NOT_AN_OBJECT = "WIRE-OBJECT"
 
@@ -65,7 +51,7 @@ class Monitor:
         self._correlator = Correlator(pack, kind)
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         self._judging = _schema_rows(pack)
-        self._movement = Movement(pack)
+        self._motion = Motion(pack)
         self._deliveries = Deliveries(pack.meta.get("redelivery"))
         self._published = str(pack.meta.get("published", "")) if as_published else ""
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
@@ -106,7 +92,7 @@ class Monitor:
         if isinstance(event, Opened):
             self._correlator.opened(event.connection)
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
-            self._movement.lose_all()
+            self._motion.lose_all()
             return Observation(event, lost=None, shared=self._shared), Delivery()
         if not isinstance(event, (Sent, Received)):
             return Observation(event, shared=self._shared), Delivery()
@@ -115,11 +101,11 @@ class Monitor:
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
-            lost = self._movement.lose(message)
+            lost = self._motion.lose(message)
             return Observation(event, bare, lost=lost, shared=self._shared), Delivery()
         delivery = self._deliveries.of(message)
-        lost = self._movement.lose_unnamed(message)
-        moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
+        lost = self._motion.lose_unnamed(message)
+        moved = tuple(self._motion.of(message, lambda row: self._deliveries.moves(delivery, row)))
         self._count(moved)
         return Observation(event, message, moved, lost, delivery.again, self._shared), delivery
 
@@ -240,124 +226,3 @@ def _against(message: Message, requirement: str, text: str, pointer: str = "") -
 def _from_error(message: Message, requirement: str, error: BrokenConstraint) -> Finding:
     finding = _against(message, requirement, error.message, error.pointer)
     return finding._replace(expected=error.expected, actual=error.actual)
-
-
-class Movement:
-    """Moves the lifecycles of a pack, as the rows of its `pack.json` say."""
-
-    def __init__(self, pack: Pack) -> None:
-        self._rows = list(pack.lifecycles.values())
-        self._states: dict[tuple[str, str], States] = {}
-        self._sessions = Sessions(pack.meta.get("sessions", []))
-        self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
-
-    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
-        """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
-        self._sessions.begun(message)
-        if message.known_party and message.kind and message.party not in message.kind.senders:
-            return
-        for table, rows in self._rows:
-            states = self._states_of(message, table)
-            for row in rows:
-                if message.is_a(row["on"]) and moves(row):
-                    yield from self._apply(message, row, states)
-
-    def _states_of(self, message: Message, table: Lifecycle) -> States:
-        return self._states.setdefault((self._sessions.of(message), table.name), States(table))
-
-    def lose_all(self) -> None:
-        """What could not be read may have moved anything."""
-        for states in self._states.values():
-            states.lose()
-
-    def lose(self, message: Message) -> frozenset[str]:
-        """A message of no known kind may have moved what it is about: the entities that it names."""
-        about: set[str] = set()
-        for table, rows in self._rows:
-            found = [message.at(str(row["entity"])) for row in rows]
-            named = {name for name in found if isinstance(name, str)}
-            for name in named:
-                self._states_of(message, table).lose(name)
-            about |= named
-        return frozenset(about)
-
-    def lose_unnamed(self, message: Message) -> frozenset[str]:
-        """A message that does not say which entity it is about may be about any: those that are lost."""
-        about: set[str] = set()
-        for table, rows in self._rows:
-            mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
-            if any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
-                states = self._states_of(message, table)
-                about |= states.known()
-                states.lose()
-        return frozenset(about)
-
-    def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
-        source = message.request if row.get("of") == "request" else message
-        entity = source.at(str(row["entity"])) if source is not None else None
-        if not isinstance(entity, str) or self._is_redelivery(message, row, entity):
-            return
-        if row.get("create"):
-            if row["create"] == "anew":
-                states.forget(entity)
-            if row["create"] == "once" and states.state(entity) is not None:
-                states.lose(entity)  # nobody knows whether it goes on or begins again
-            elif self._sessions.is_whole(message):
-                states.create(entity)
-        elif row.get("forget"):
-            if states.state(entity) == states.lifecycle.initial:
-                states.forget(entity)
-        else:
-            yield from self._moved(message, row, states, entity)
-
-    def _moved(self, message: Message, row: dict[str, Any], states: States, entity: str) -> Iterator[Moved]:
-        state_at = str(row.get("state", ""))
-        target = row["to"] if "to" in row else message.at(state_at)
-        if not isinstance(target, str):
-            return
-        before = states.state(entity)
-        unheard = states.never_began(entity) and self._sessions.is_whole(message)
-        report = self._is_report(row, before, target)
-        if report or not self._may(row, before):
-            edge = states.lifecycle.edge(before, target) if report and before else None
-            move = Move(entity, before, target, edge)
-        else:
-            move = states.move(entity, target)
-            if move.illegal and row.get("force"):
-                states.force(entity, target)
-        reason_at = row.get("reason")
-        reason = message.at(str(reason_at)) if reason_at is not None else None
-        yield Moved(
-            states.lifecycle.name,
-            move,
-            report,
-            state_at,
-            None if reason_at is None else str(reason_at),
-            reason,
-            tuple(row.get("from", ())),
-            unheard,
-        )
-
-    def _is_report(self, row: dict[str, Any], before: str | None, target: str) -> bool:
-        if row.get("report") == "always":
-            return True
-        only_from = row.get("only_from")
-        if only_from is not None and before is not None and before != only_from:
-            return True
-        return row.get("report") == "when-unchanged" and before == target
-
-    def _may(self, row: dict[str, Any], before: str | None) -> bool:
-        return before is None or "from" not in row or before in row["from"]
-
-    def _is_redelivery(self, message: Message, row: dict[str, Any], entity: str) -> bool:
-        if "number" not in row:
-            return False
-        key = (self._sessions.of(message), f"{message.at(str(row['number']))}")
-        state = message.at(str(row["state"]))
-        first, about, told = self._delivered.setdefault(key, (message, entity, state))
-        if first is message:
-            return False
-        if first.name == message.name:
-            return bool(first.value == message.value)
-        # What a result reported first, a replay repeats as a notification: the same state of the same entity.
-        return (about, told) == (entity, state)

@@ -194,12 +194,6 @@ def test_a_creation_that_was_refused_never_was(tmp_path: Path) -> None:
     assert verdicts(judged(said(ASK, to("open"), refused, to("done")), pack)) == "++"
 
 
-def test_a_creation_may_begin_anew(tmp_path: Path) -> None:
-    rows = [ROWS[0] | {"create": "anew"}, *MOVES[1:]]
-    pack = job(tmp_path, TRANSITION, lifecycles=[{"file": "job.json", "moves": rows}])
-    assert verdicts(judged(said(ASK, BEGIN, END, ASK, BEGIN), pack)) == "+++"
-
-
 def test_what_may_begin_once_is_unknown_when_it_is_said_to_begin_again(tmp_path: Path) -> None:
     rows = [ROWS[0] | {"create": "once"}, *MOVES[1:]]
     pack = job(tmp_path, TRANSITION, lifecycles=[{"file": "job.json", "moves": rows}])
