@@ -1,4 +1,4 @@
-"""Checks of lifecycles: legal transitions, reasons, silence after the end, an end at all."""
+"""Checks of lifecycles: legal transitions, reasons, silence after the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _listed(states: Iterable[str]) -> str:
     return ", ".join(states) or "nothing"
 
 
-class _Moves:
+class Moves:
     """The moves of one lifecycle that a check is to judge, by its parameters `lifecycle` and `on`."""
 
     def __init__(self, spec: dict[str, Any], pack: Pack) -> None:
@@ -24,6 +24,7 @@ class _Moves:
         self._on = spec.get("on", ["*"])
 
     def of(self, seen: Observation) -> Iterable[tuple[Message, Moved]]:
+        """What the message that is observed said of this lifecycle's entities."""
         message = seen.message
         if message is None or not message.is_a(self._on):
             return
@@ -41,7 +42,7 @@ class Transition:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._unless = frozenset(spec.get("unless", ()))
         self._begun = spec.get("begun", False)
         self._told: set[str] = set()
@@ -88,7 +89,7 @@ class TerminalSilence:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._states = frozenset(spec["states"])
         self._ended: dict[str, Message] = {}
 
@@ -118,7 +119,7 @@ class ReasonRequired:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._states = frozenset(spec["states"])
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -149,7 +150,7 @@ class ReasonAllowed:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._vendor = spec["vendor"]
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -176,53 +177,3 @@ class ReasonAllowed:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each reason is judged when it is seen."""
         return ()
-
-
-@register("ends")
-class Ends:
-    """What began does not stay in one of the `open` states when the stream ends.
-
-    Judged for entities that were seen to begin. Who moves an entity on to another state has ended it;
-    where the other side does so (a cancel), nothing is shown of anyone.
-    """
-
-    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
-        self._requirement = requirement
-        self._moves = _Moves(spec, pack)
-        self._states = frozenset(spec["open"])
-        self._begun: set[str] = set()
-        self._open: dict[str, Message] = {}
-
-    def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per entity that its own side moves out of the open states."""
-        self._lose(seen)
-        for message, moved in self._moves.of(seen):
-            move = moved.move
-            is_open = move.target in self._states
-            if moved.report or move.illegal or (move.before is None and is_open):
-                continue
-            if move.before == self._moves.lifecycle.initial:
-                self._begun.add(move.entity)
-            if is_open and move.entity in self._begun:
-                self._open.setdefault(move.entity, message)
-            elif not is_open and move.entity in self._open:
-                first = self._open.pop(move.entity)
-                if message.party == first.party:
-                    yield passed(self._requirement, message)
-
-    def release(self, entity: str) -> None:
-        """Nobody waits for the end of this one any longer."""
-        self._open.pop(entity, None)
-
-    def _lose(self, seen: Observation) -> None:
-        """What could not be understood may have ended what its speaker had begun."""
-        for entity, message in list(self._open.items()):
-            if seen.may_hide(entity, message.party):
-                del self._open[entity]
-
-    def end(self, complete: bool) -> Iterable[Finding]:
-        """One finding for each entity that was still open when the stream ended."""
-        for entity, message in self._open.items() if complete else ():
-            states = " or ".join(sorted(self._states))
-            said = f"the stream ended, and {entity} was still {states}: no message ever ended it"
-            yield failed(self._requirement, message, said)
