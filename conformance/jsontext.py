@@ -359,6 +359,19 @@ def resolve(value: JSON, pointer: str) -> JSON:
     return value
 
 
+def leaves(value: JSON) -> Iterator[tuple[str, JSON]]:
+    """Every part of a value that is neither an object nor an array, with its JSON Pointer; in no order."""
+    pending = [("", value)]
+    while pending:
+        where, part = pending.pop()
+        if isinstance(part, dict):
+            pending += [(where + pointer([name]), inner) for name, inner in part.items()]
+        elif isinstance(part, list):
+            pending += [(f"{where}/{index}", inner) for index, inner in enumerate(part)]
+        else:
+            yield where, part
+
+
 def replace_lone_surrogates(value: JSON) -> JSON:
     """A copy with U+FFFD for each lone surrogate, for engines that refuse them; of names that become
     equal the last is kept."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.checks import Moved
+from conformance.checks import Moved, in_role
 from conformance.correlation import Message, Sessions
 from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
@@ -23,7 +23,7 @@ class Motion:
     def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
         """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
         self._sessions.begun(message)
-        if message.known_party and message.kind and message.party not in message.kind.senders:
+        if not in_role(message):
             return
         for table, rows in self._rows:
             states = self._states_of(message, table)

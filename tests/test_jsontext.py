@@ -572,6 +572,15 @@ def test_scanner_takes_lines() -> None:
     scanner.finish("")
 
 
+# --- leaves ------------------------------------------------------------------------------------
+
+
+def test_leaves_are_parts_without_parts() -> None:
+    found = jsontext.leaves({"a": [1, {"b/c": None}], "d": {}, "e": []})
+    assert sorted(found) == [("/a/0", 1), ("/a/1/b~1c", None)]
+    assert [*jsontext.leaves("whole")] == [("", "whole")]
+
+
 # --- surrogates away ----------------------------------------------------------------------------
 
 

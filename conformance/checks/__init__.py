@@ -90,6 +90,11 @@ def register(kind: str) -> Callable[[CheckFactory], CheckFactory]:
     return enter
 
 
+def in_role(message: Message) -> bool:
+    """Whether the message is of a kind that its speaker's role sends, as far as both are known."""
+    return message.kind is None or not message.known_party or message.party in message.kind.senders
+
+
 def passed(requirement: Requirement, message: Message) -> Finding:
     """A finding for the requirement, about the message's speaker."""
     event = message.event

@@ -57,8 +57,8 @@ class IntegerBounds:
         for row in self._free:
             if not message.is_a(row["on"]):
                 continue
-            for where, value in _integers(message.at(row["at"])):
-                fault = bounds_fault(value, *I53)
+            for where, value in jsontext.leaves(message.at(row["at"])):
+                fault = bounds_fault(value, *I53) if type(value) is int else None
                 if fault:
                     said = f"the number {shown(value)} {fault}"
                     pointer = row["at"] + where
@@ -72,16 +72,3 @@ class IntegerBounds:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""
         return ()
-
-
-def _integers(value: Any) -> Iterable[tuple[str, int]]:
-    """Every number of a value that is written as an integer, with its pointer."""
-    pending = [("", value)]
-    while pending:
-        where, part = pending.pop()
-        if type(part) is int:
-            yield where, part
-        elif isinstance(part, dict):
-            pending += [(where + jsontext.pointer([name]), inner) for name, inner in part.items()]
-        elif isinstance(part, list):
-            pending += [(f"{where}/{index}", inner) for index, inner in enumerate(part)]

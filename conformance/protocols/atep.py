@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.checks import Observation, failed, passed
+from conformance.checks import Observation, failed, in_role, passed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
@@ -77,7 +77,7 @@ class _Record:
         if isinstance(seen.event, Opened):
             self._lines[seen.event.connection].whole = True
         elif message is not None and message.kind is not None:
-            if not message.known_party or message.party in message.kind.senders:
+            if in_role(message):
                 yield from self._told(message)
         elif message is not None or seen.lost is None:
             self._lose(seen.event)

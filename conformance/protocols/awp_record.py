@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from conformance import integers
-from conformance.checks import Observation
+from conformance.checks import Observation, in_role
 from conformance.correlation import Message
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
@@ -175,7 +175,7 @@ class Memory:
             if seen.lost is None or message is not None:
                 self._lose(seen)
             return False
-        if message.known_party and message.party not in message.kind.senders:
+        if not in_role(message):
             return False
         self._count(message)
         if any(one.move.illegal and not one.report for one in seen.moved):

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Moved, Observation, failed, passed, same
+from conformance.checks import Moved, Observation, failed, in_role, passed, same
 from conformance.checks.movement import Moves
 from conformance.correlation import Message
 from conformance.events import JSON
@@ -31,9 +31,7 @@ REPORTS = ["accepted", "progress", *RESULTS]
 def from_its_side(seen: Observation) -> Message | None:
     """The message that is observed, where it is of a known kind and came from a side that sends it."""
     message = seen.message
-    if message is None or message.kind is None:
-        return None
-    return None if message.known_party and message.party not in message.kind.senders else message
+    return message if message is not None and message.kind is not None and in_role(message) else None
 
 
 def time_of(message: Message) -> Fraction | None:
