@@ -120,18 +120,18 @@ class Monitor:
         if self._envelope:
             error = self._envelope[0]
             yield _from_error(message, self._attribution.of(error, ""), error)
-            return
-        if message.name == "?":
+        elif message.name == "?":
             self.unknown.append(message)
-            return
-        kind = message.kind
-        if kind is None and not self._published:
-            if isinstance(message.value, dict):
-                yield _against(message, self._pack.unknown_kind_id, message.problem)
-            return
-        broken = [finding for finding in findings if not finding.ok]
+        elif message.kind is not None or self._published:
+            yield from self._by_schema(message, [finding for finding in findings if not finding.ok])
+        elif isinstance(message.value, dict):
+            yield _against(message, self._pack.unknown_kind_id, message.problem)
+
+    def _by_schema(self, message: Message, broken: list[Finding]) -> Iterator[Finding]:
+        """What the schema says of the message and none of the findings against it tells already."""
         owners = {finding.requirement for finding in broken}
         refuted = set()
+        kind = message.kind
         name = kind.name if kind else ""
         location, at = (kind.schema, kind.at) if kind and not self._published else (self._published, "")
         for error in self._errors(message, location, at):

@@ -64,15 +64,15 @@ class Transition:
             if move.entity in self._told:
                 continue  # it goes on from where the first one left the table
             self._told.add(move.entity)
-            allowed = self._moves.lifecycle.allowed(move.before)
-            said = f"{move.entity} goes from {move.before} to {move.target}; "
-            if moved.sources and move.before not in moved.sources:
-                follows = f"{message.name} follows {_listed(moved.sources)}"
-                said = f"{move.entity} is {move.before}, and {follows}; "
-            said += f"from {move.before} the table allows {_listed(allowed)}"
-            yield failed(
-                self._requirement, message, said, moved.state_at, expected=allowed, actual=move.target
-            )
+            yield self._unlisted(message, moved, move.before)
+
+    def _unlisted(self, message: Message, moved: Moved, before: str) -> Finding:
+        move, allowed = moved.move, self._moves.lifecycle.allowed(before)
+        said = f"{move.entity} goes from {before} to {move.target}"
+        if moved.sources and before not in moved.sources:
+            said = f"{move.entity} is {before}, and {message.name} follows {_listed(moved.sources)}"
+        said += f"; from {before} the table allows {_listed(allowed)}"
+        return failed(self._requirement, message, said, moved.state_at, expected=allowed, actual=move.target)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each move is judged when it is seen."""
