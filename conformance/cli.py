@@ -195,7 +195,7 @@ def explain(identifier: str, protocol: str, form_out: str) -> int:
 
 
 @main.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(completion.SHELLS))
 @guarded
 def completion_(shell: str) -> int:
     """Print what SHELL reads to complete this command: eval "$(conformance completion bash)"."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.events import JSON, Spoken
+from conformance.integers import integral
 from conformance.packs import Kind, Pack, pointer_value, simply_fits
 from conformance.wording import by_nearness, nearest, shown, type_name
 
@@ -67,7 +68,7 @@ def id_key(value: JSON) -> tuple[str, Any]:
     # JSON-RPC 2.0, section 4: an id is a string, a number or null, and is echoed as it is. As numbers,
     # 1 and 1.0 are the same.
     if type_name(value) == "number":
-        return "number", int(value) if jsontext.integral(value) else value
+        return "number", int(value) if integral(value) else value
     return type_name(value), value if isinstance(value, str) else repr(value)
 
 

@@ -12,12 +12,9 @@ from importlib import import_module
 from typing import Any
 
 from conformance import protocols
-from conformance.checks import CHECKS, movement, numbers, order, relation, text
+from conformance.families import CHECKS
 from conformance.findings import Requirement
 from conformance.packs import Pack
-
-FAMILIES = (text, numbers, movement, order, relation, protocols)
-"""The modules whose import enters their checks into `CHECKS`."""
 
 Spec = Mapping[str, Any]
 Sentence = Callable[[Spec, Pack], str]
@@ -114,13 +111,6 @@ def _matches(spec: Spec, pack: Pack) -> str:
     return f"{said} whose {related[1]} is its {related[0]}." if related else f"{said}."
 
 
-def _ends(spec: Spec, _: Pack) -> str:
-    return (
-        f"When the record is over, nothing that was seen to begin is still {_listed(spec['open'])} "
-        f"({_table(spec)})."
-    )
-
-
 def _sequence(spec: Spec, pack: Pack) -> str:
     again = {True: ", which may repeat an earlier one", False: ""}
     rows = [f"{row['at']} of {_kinds(row, pack)}{again[row.get('report', False)]}" for row in spec["fields"]]
@@ -173,7 +163,6 @@ SENTENCES: Mapping[str, Sentence] = {
     "direction": lambda spec, pack: "Each message is of a kind that its sender's role may send.",
     "requires": _requires,
     "matches": _matches,
-    "ends": _ends,
     "sequence": _sequence,
     "monotonic": _monotonic,
     "transition": _transition,

@@ -100,3 +100,8 @@ class Closed(NamedTuple):
 
 Event: TypeAlias = Opened | Sent | Received | Malformed | Closed
 Spoken: TypeAlias = Sent | Received
+
+
+def in_input(event: Sent | Received | Malformed, line: int, column: int) -> tuple[int, int]:
+    """A place within the event's text as a place in its input; lines and columns count from 1."""
+    return event.line + line - 1, column + (event.column - 1 if line == 1 else 0)

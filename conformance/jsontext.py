@@ -27,10 +27,6 @@ EXPONENT: Final = 10_000  # a number may not state a greater one: 1e999999999 ha
 REPORTED: Final = 20  # faults of one text, beside the fatal one
 BOM: Final = "\ufeff"
 
-# The integers on whose value all implementations agree (RFC 8259 §6), without and with a sign.
-U53: Final = (0, 2**53 - 1)
-I53: Final = (-(2**53 - 1), 2**53 - 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -363,22 +359,17 @@ def resolve(value: JSON, pointer: str) -> JSON:
     return value
 
 
-def integral(value: JSON) -> bool:
-    """Whether a value is an integer, as JSON Schema means it: `1.0` and `1e3` are, true is not."""
-    if isinstance(value, Decimal):
-        return value.is_finite() and value == value.to_integral_value()
-    return value.is_integer() if isinstance(value, float) else type(value) is int
-
-
-def bounds_fault(value: JSON, low: int, high: int) -> str | None:
-    """What keeps a value from being an integer from `low` to `high`, or None."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        return "is not a number"
-    if not integral(value):
-        return "is not an integer"
-    if value > high:
-        return f"is greater than {high}"
-    return f"is less than {low}" if value < low else None
+def leaves(value: JSON) -> Iterator[tuple[str, JSON]]:
+    """Every part of a value that is neither an object nor an array, with its JSON Pointer; in no order."""
+    pending = [("", value)]
+    while pending:
+        where, part = pending.pop()
+        if isinstance(part, dict):
+            pending += [(where + pointer([name]), inner) for name, inner in part.items()]
+        elif isinstance(part, list):
+            pending += [(f"{where}/{index}", inner) for index, inner in enumerate(part)]
+        else:
+            yield where, part
 
 
 def replace_lone_surrogates(value: JSON) -> JSON:

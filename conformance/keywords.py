@@ -17,6 +17,7 @@ from jsonschema.validators import extend, validator_for
 
 from conformance import jsontext
 from conformance.events import JSON
+from conformance.integers import integral
 from conformance.patterns import matches
 from conformance.sentences import Forbidden, among, described, extra, words
 from conformance.wording import plural, shown, type_name
@@ -52,7 +53,7 @@ def _forbidden(instance: JSON, path: Any, schema_path: Any) -> ValidationError:
 
 
 def _is_integer(_: Any, value: JSON) -> bool:
-    return jsontext.integral(value)
+    return integral(value)
 
 
 def _is_number(_: Any, value: JSON) -> bool:

@@ -8,23 +8,20 @@ check has already reported says nothing new and is left out, so that one fault i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conformance import jsontext, protocols
+from conformance import jsontext
 from conformance.attribution import Attribution
-from conformance.checks import CHECKS, Check, Moved, Observation, calls, numbers, order, relation, text
-from conformance.checks import movement as movement
+from conformance.checks import Check, Moved, Observation, located
 from conformance.checks.delivery import Deliveries, Delivery
-from conformance.correlation import Correlator, Message, Sessions, is_call
+from conformance.correlation import Correlator, Message, is_call
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
+from conformance.families import CHECKS
 from conformance.findings import BrokenConstraint, Finding, Level
-from conformance.lifecycles import Lifecycle, Move, States
+from conformance.motion import Motion
 from conformance.packs import Pack
-
-FAMILIES = (text, numbers, movement, order, relation, calls, protocols)
-"""The modules whose import enters their checks into `CHECKS`."""
 
 NOT_AN_OBJECT = "WIRE-OBJECT"
 
@@ -54,7 +51,7 @@ class Monitor:
         self._correlator = Correlator(pack, kind, alone=stateless)
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         self._judging = _schema_rows(pack)
-        self._movement = Movement(pack)
+        self._motion = Motion(pack)
         self._alone = stateless
         self._deliveries = Deliveries(pack.meta.get("redelivery"))
         self._published = str(pack.meta.get("published", "")) if as_published else ""
@@ -86,7 +83,7 @@ class Monitor:
             self.messages += 1
             findings += self._structure(seen.message, findings)
             findings = self._deliveries.news(delivery, findings)
-        return [_placed(finding, event) for finding in _told_once(findings)]
+        return [*_told_once(findings)]
 
     def end(self) -> list[Finding]:
         """The findings that only the end of the record settles."""
@@ -96,7 +93,7 @@ class Monitor:
         if isinstance(event, Opened):
             self._correlator.opened(event.connection)
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
-            self._movement.lose_all()
+            self._motion.lose_all()
             return Observation(event, lost=None, shared=self._shared), Delivery()
         if not isinstance(event, (Sent, Received)):
             return Observation(event, shared=self._shared), Delivery()
@@ -105,16 +102,15 @@ class Monitor:
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
-            lost = self._movement.lose(message)
-            session = self._movement.session(message)
+            lost, session = self._motion.lose(message), self._motion.session(message)
             return Observation(event, bare, lost=lost, shared=self._shared, session=session), Delivery()
         if self._alone:
-            self._movement = Movement(self._pack)  # where anything stood, other messages say
+            self._motion = Motion(self._pack)  # where anything stood, other messages say
         delivery = self._deliveries.of(message)
-        lost = self._movement.lose_unnamed(message)
-        moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
+        lost = self._motion.lose_unnamed(message)
+        moved = tuple(self._motion.of(message, lambda row: self._deliveries.moves(delivery, row)))
         self._count(moved)
-        session = self._movement.session(message)
+        session = self._motion.session(message)
         return Observation(event, message, moved, lost, delivery.again, self._shared, session), delivery
 
     def _count(self, moved: Iterable[Moved]) -> None:
@@ -128,18 +124,18 @@ class Monitor:
         if self._envelope:
             error = self._envelope[0]
             yield _from_error(message, self._attribution.of(error, ""), error)
-            return
-        if message.name == "?":
+        elif message.name == "?":
             self.unknown.append(message)
-            return
-        kind = message.kind
-        if kind is None and not self._published:
-            if isinstance(message.value, dict):
-                yield _of_none(message, self._pack.unknown_kind_id)
-            return
-        broken = [finding for finding in findings if not finding.ok]
+        elif message.kind is not None or self._published:
+            yield from self._by_schema(message, [finding for finding in findings if not finding.ok])
+        elif isinstance(message.value, dict):
+            yield _of_none(message, self._pack.unknown_kind_id)
+
+    def _by_schema(self, message: Message, broken: list[Finding]) -> Iterator[Finding]:
+        """What the schema says of the message and none of the findings against it tells already."""
         owners = {finding.requirement for finding in broken}
         refuted = set()
+        kind = message.kind
         name = kind.name if kind else ""
         location, at = (kind.schema, kind.at) if kind and not self._published else (self._published, "")
         for error in self._errors(message, location, at):
@@ -224,165 +220,19 @@ def _tells(finding: Finding, error: BrokenConstraint) -> bool:
     return finding.pointer == error.pointer
 
 
-def _about(message: Message, requirement: str, text: str) -> Finding:
+def _against(message: Message, requirement: str, text: str, pointer: str = "") -> Finding:
     event = message.event
-    return Finding(requirement, False, message.party, event.seq, text, connection=event.connection)
+    line, column = located(event, pointer)
+    found = Finding(requirement, False, message.party, event.seq, text, pointer, connection=event.connection)
+    return found._replace(line=line, column=column)
 
 
 def _of_none(message: Message, requirement: str) -> Finding:
     said, pointer, expected = message.problem
     actual = message.at(pointer) if pointer else None
-    finding = _about(message, requirement, said)
-    return finding._replace(pointer=pointer, expected=expected, actual=actual)
+    return _against(message, requirement, said, pointer)._replace(expected=expected, actual=actual)
 
 
 def _from_error(message: Message, requirement: str, error: BrokenConstraint) -> Finding:
-    finding = _about(message, requirement, error.message)
-    return finding._replace(pointer=error.pointer, expected=error.expected, actual=error.actual)
-
-
-def _placed(finding: Finding, event: Event) -> Finding:
-    """The finding with line and column in the input, where it is about a text."""
-    if finding.ok or isinstance(event, (Opened, Closed)):
-        return finding
-    line, column = max(finding.line, 1), max(finding.column, 1)
-    if not finding.line and not isinstance(event, Malformed):
-        place = jsontext.locate(event.text, finding.pointer)
-        line, column = (place.line, place.column) if place else (1, 1)
-    line, column = placed(event, line, column)
-    return finding._replace(line=line, column=column)
-
-
-def placed(event: Sent | Received | Malformed, line: int, column: int) -> tuple[int, int]:
-    """A place within an event's text as a place in its input."""
-    shift = event.column - 1 if line == 1 else 0
-    return event.line + line - 1, column + shift
-
-
-class Movement:
-    """Moves the lifecycles of a pack, as the rows of its `pack.json` say."""
-
-    def __init__(self, pack: Pack) -> None:
-        self._rows = list(pack.lifecycles.values())
-        self._states: dict[tuple[str, str], States] = {}
-        self._sessions = Sessions(pack.meta.get("sessions", []))
-        self._gaps = order.Gaps(pack)
-        self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
-
-    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
-        """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
-        self._sessions.begun(message)
-        if message.known_party and message.kind and message.party not in message.kind.senders:
-            return
-        for table, rows in self._rows:
-            states = self._states_of(message, table)
-            for row in rows:
-                if message.is_a(row["on"]) and moves(row):
-                    yield from self._apply(message, row, states)
-
-    def session(self, message: Message) -> str:
-        """The key of the message's session, of which its entities are; empty where there is none."""
-        return self._sessions.of(message)
-
-    def _states_of(self, message: Message, table: Lifecycle) -> States:
-        return self._states.setdefault((self.session(message), table.name), States(table))
-
-    def lose_all(self) -> None:
-        """What could not be read may have moved anything."""
-        for states in self._states.values():
-            states.lose()
-
-    def lose(self, message: Message) -> frozenset[str]:
-        """A message of no known kind may have moved what it is about: the entities that it names."""
-        about: set[str] = set()
-        for table, rows in self._rows:
-            found = [message.at(str(row["entity"])) for row in rows]
-            named = {name for name in found if isinstance(name, str)}
-            for name in named:
-                self._states_of(message, table).lose(name)
-            about |= named
-        return frozenset(about)
-
-    def lose_unnamed(self, message: Message) -> frozenset[str]:
-        """A message that does not say which entity it is about may be about any, and so may one that is
-        missing before it: those that are lost.
-        """
-        about: set[str] = set()
-        gap = self._gaps.before(message, self._sessions.of(message))
-        for table, rows in self._rows:
-            mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
-            if gap or any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
-                states = self._states_of(message, table)
-                about |= states.known()
-                states.lose()
-        return frozenset(about)
-
-    def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
-        source = message.request if row.get("of") == "request" else message
-        entity = source.at(str(row["entity"])) if source is not None else None
-        if not isinstance(entity, str) or self._is_redelivery(message, row, entity):
-            return
-        if row.get("create"):
-            if row["create"] == "anew":
-                states.forget(entity)
-            if row["create"] == "once" and states.state(entity) is not None:
-                states.lose(entity)  # nobody knows whether it goes on or begins again
-            elif self._sessions.is_whole(message):
-                states.create(entity)
-        elif row.get("forget"):
-            if states.state(entity) == states.lifecycle.initial:
-                states.forget(entity)
-        else:
-            yield from self._moved(message, row, states, entity)
-
-    def _moved(self, message: Message, row: dict[str, Any], states: States, entity: str) -> Iterator[Moved]:
-        state_at = str(row.get("state", ""))
-        target = row["to"] if "to" in row else message.at(state_at)
-        if not isinstance(target, str):
-            return
-        before = states.state(entity)
-        unheard = states.never_began(entity) and self._sessions.is_whole(message)
-        report = self._is_report(row, before, target)
-        if report or not self._may(row, before):
-            edge = states.lifecycle.edge(before, target) if report and before else None
-            move = Move(entity, before, target, edge)
-        else:
-            move = states.move(entity, target)
-            if move.illegal and row.get("force"):
-                states.force(entity, target)
-        reason_at = row.get("reason")
-        reason = message.at(str(reason_at)) if reason_at is not None else None
-        yield Moved(
-            states.lifecycle.name,
-            move,
-            report,
-            state_at,
-            None if reason_at is None else str(reason_at),
-            reason,
-            tuple(row.get("from", ())),
-            unheard,
-        )
-
-    def _is_report(self, row: dict[str, Any], before: str | None, target: str) -> bool:
-        if row.get("report") == "always":
-            return True
-        only_from = row.get("only_from")
-        if only_from is not None and before is not None and before != only_from:
-            return True
-        return row.get("report") == "when-unchanged" and before == target
-
-    def _may(self, row: dict[str, Any], before: str | None) -> bool:
-        return before is None or "from" not in row or before in row["from"]
-
-    def _is_redelivery(self, message: Message, row: dict[str, Any], entity: str) -> bool:
-        if "number" not in row:
-            return False
-        key = (self.session(message), f"{message.at(str(row['number']))}")
-        state = message.at(str(row["state"]))
-        first, about, told = self._delivered.setdefault(key, (message, entity, state))
-        if first is message:
-            return False
-        if first.name == message.name:
-            return bool(first.value == message.value)
-        # What a result reported first, a replay repeats as a notification: the same state of the same entity.
-        return (about, told) == (entity, state)
+    finding = _against(message, requirement, error.message, error.pointer)
+    return finding._replace(expected=error.expected, actual=error.actual)

@@ -1,4 +1,4 @@
-"""Packs: one protocol revision each, as a folder of data. Finding them, reading them, their problems.
+"""Packs: one protocol revision each, as a folder of data: finding them, and reading them.
 
 The data folders lie beside the package in a checkout and inside it in a wheel; `data_root` finds
 either. Everything of a pack is read when first needed. A pack may name a `base`, an older revision of
@@ -218,12 +218,6 @@ class Pack:
         }
         return Schemas(documents, self.meta["dialect"])
 
-    def has(self, name: str) -> bool:
-        """Whether it has a requirement, a kind, a file or a fixture of that name."""
-        if name in (*self.requirements, *(kind.name for kind in self.kinds)):
-            return True
-        return self.data.at(name).is_file() or self.specimens.at(name).is_file()
-
     def recognises(self, value: JSON) -> bool:
         """Whether a message, or a document, may belong to this protocol."""
         if simply_fits(self.meta["recognise"], value):
@@ -238,59 +232,6 @@ class Pack:
         if self.meta.get("envelope") != "json-rpc" or "method" not in value:
             return True
         return any(kind.when.get("method") == value["method"] for kind in self.kinds)
-
-    def problems(self) -> Iterator[str]:
-        """What is wrong with this pack's own tables, one sentence each."""
-        for said in self._problems():
-            yield f"{self.name}: {said}"
-
-    def _problems(self) -> Iterator[str]:
-        for kind in self.kinds:
-            if not self.schemas().holds(kind.schema):
-                yield f"{kind.name} is judged by {kind.schema}, which is nowhere"
-        for requirement in self.requirements.values():
-            yield from self._problems_of(requirement)
-        for name, (table, moves) in self.lifecycles.items():
-            for move in moves:
-                yield from self._unknown_kinds(f"lifecycle {name} is moved", move)
-                target = move.get("to")
-                if target is not None and target not in table.classes:
-                    yield f"lifecycle {name} moves to {target!r}, which is no state of it"
-        for name in self.without:
-            if self.base is None or not self.base.has(name):
-                yield f"{name} is left out, which is nothing of a base"
-
-    def _problems_of(self, requirement: Requirement) -> Iterator[str]:
-        said = [
-            bool(requirement.checks),
-            bool(requirement.excluded),
-            bool(requirement.untested or requirement.manual),
-        ]
-        if sum(said) != 1:
-            yield (
-                f"{requirement.id} needs exactly one of a check (or a scenario that proves it), "
-                "`excluded`, and `untested` or `manual`"
-            )
-        if requirement.role not in (*self.roles, "both"):
-            yield f"{requirement.id} names the unknown role {requirement.role!r}"
-        for check in requirement.checks:
-            yield from self._unknown_kinds(f"{requirement.id} is judged", check)
-            for place in (*check.get("u53", ()), *check.get("i53", ())):
-                if not self.schemas().holds(place):
-                    yield f"{requirement.id} is judged at {place}, which is nowhere"
-        for claim in requirement.claims:
-            yield from self._unknown_kinds(f"{requirement.id} claims something", claim)
-            if "at" in claim and not self.schemas().holds(claim["at"]):
-                yield f"{requirement.id} claims {claim['at']}, which is nowhere"
-
-    def _unknown_kinds(self, said: str, row: Mapping[str, Any]) -> Iterator[str]:
-        known = {"*", *(kind.name for kind in self.kinds)}
-        for name in (
-            *row.get("on", ()),
-            *row.get("with", ()),
-        ):
-            if name.removesuffix(".error") not in known:
-                yield f"{said} on the unknown kind {name!r}"
 
 
 def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:

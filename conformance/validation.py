@@ -13,10 +13,10 @@ from typing import BinaryIO, NamedTuple
 from conformance import packs, recognition, records
 from conformance.alternatives import Against, Alternatives
 from conformance.errors import CannotJudge
-from conformance.events import Event, Fault, Malformed, Received, Sent
+from conformance.events import Event, Fault, Malformed, Received, Sent, in_input
 from conformance.findings import Finding
 from conformance.judgement import Judged, Told
-from conformance.monitor import Monitor, placed
+from conformance.monitor import Monitor
 from conformance.packs import Pack
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -160,5 +160,5 @@ def _judge_text(record: records.Unrecognised, judged: Judged, tell: Tell) -> Non
 
 
 def _of_fault(event: Malformed | Received, fault: Fault) -> Finding:
-    line, column = placed(event, fault.line, fault.column)
+    line, column = in_input(event, fault.line, fault.column)
     return Finding(fault.code, False, "", event.seq, fault.message, fault.pointer, line=line, column=column)

@@ -50,8 +50,6 @@ def pack(tmp_path: Path) -> Pack:
         ({"kind": "matches", "on": ["end"], "field": "/i", "with": ["ask"], "their": "/j",
           "related": "request"},
          "/i of end equals /j of the ask that it answers."),
-        ({"kind": "ends", "lifecycle": "life", "open": ["x"]},
-         "When the record is over, nothing that was seen to begin is still x (the lifecycle life)."),
         ({"kind": "sequence", "start": 1, "fields": [{"on": ["go"], "at": "/n"},
                                                      {"on": ["end"], "at": "/m", "report": True}]},
          "Over a session, these numbers start at 1 and grow by one: /n of go; /m of end, which may repeat "

@@ -31,12 +31,15 @@ from judging import (
     toy,
 )
 
-from conformance import records
+from conformance import packs, records
 from conformance.events import Closed, Event, Received, Sent
 from conformance.findings import Finding
 from conformance.framing import read_message
 from conformance.jsontext import parse
 from conformance.monitor import Monitor
+from conformance.packs import Pack
+
+OSSA = packs.find("ossa-a2a@0.3.3")
 
 Spoken = Sent | Received
 
@@ -612,6 +615,22 @@ def test_a_finding_stands_where_its_value_stands(tmp_path: Path) -> None:
     assert (one.line, one.column) == (8, 6)
     (one,) = (f for f in Monitor(pack).feed(rewritten(event, '{"type":"go","b":1}')) if not f.ok)
     assert (one.line, one.column, one.pointer) == (7, 20, "")
+
+
+@pytest.mark.parametrize(
+    ("pack", "name", "line", "column", "pointer"),
+    [
+        (AWP, "command-frame-from-the-future", 15, 180, "/params/ts_mono_ns"),
+        (OSSA, "end-from-another-agent", 4, 150, "/from"),
+    ],
+    ids=["that a later message settles", "that the end settles"],
+)
+def test_a_finding_about_an_earlier_message_stands_there(
+    pack: Pack, name: str, line: int, column: int, pointer: str
+) -> None:
+    path = pack.fixtures / "transcripts" / "invalid" / f"{name}.jsonl"
+    (one,) = against(of_text(path.read_text(encoding="utf-8"), pack))
+    assert (one.line, one.column, one.pointer) == (line, column, pointer)
 
 
 def test_only_the_text_is_judged_of_what_is_no_object(tmp_path: Path) -> None:

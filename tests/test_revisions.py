@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from judging import DIALECT, TOY, row, toy
 
-from conformance import packs, scenarios
+from conformance import packs, problems, scenarios
 from conformance.errors import BadPack, BadScenario
 from conformance.packs import Pack
 from conformance.report.evaluation import digest
@@ -72,7 +72,7 @@ def test_a_pack_that_says_nothing_is_its_base(tmp_path: Path) -> None:
     assert pack.lifecycles == base.lifecycles
     assert pack.errata == ()
     assert pack.schemas().documents == base.schemas().documents
-    assert list(pack.problems()) == []
+    assert list(problems.of(pack)) == []
 
 
 def test_a_kind_is_replaced_added_or_left_out(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_kind_is_replaced_added_or_left_out(tmp_path: Path) -> None:
     pack = based(tmp_path, kinds=[go | {"from": ["right"]}, new], without={"note": "nobody takes notes"})
     assert [kind.name for kind in pack.kinds] == ["ask", "begin", "go", "end", "wait"]
     assert pack.kind("go").senders == ("right",)
-    assert list(pack.problems()) == []
+    assert list(problems.of(pack)) == []
 
 
 def test_a_requirement_is_changed_added_or_left_out(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_requirement_is_changed_added_or_left_out(tmp_path: Path) -> None:
     second = pack.requirements["TOY-2"]
     assert (second.level, second.summary, second.checks) == ("SHOULD", "It is so.", ({"kind": "direction"},))
     assert (second.untested, second.part) == ("", "")
-    assert list(pack.problems()) == []
+    assert list(problems.of(pack)) == []
 
 
 def test_a_file_is_replaced_added_or_left_out(tmp_path: Path) -> None:
@@ -110,12 +110,12 @@ def test_a_file_is_replaced_added_or_left_out(tmp_path: Path) -> None:
     assert sorted(pack.schemas().documents) == ["more/new.schema.json", "toy.schema.json"]
     assert pack.schemas().is_valid("toy.schema.json", [])
     assert pack.lifecycles["job"][0].initial == "done"
-    assert list(pack.problems()) == []
+    assert list(problems.of(pack)) == []
 
 
 def test_a_lifecycle_that_is_left_out_is_not_the_bases(tmp_path: Path) -> None:
     pack = based(tmp_path, without={"job.json": "there are no jobs"}, lifecycles=None)
-    assert (pack.lifecycles, list(pack.problems())) == ({}, [])
+    assert (pack.lifecycles, list(problems.of(pack))) == ({}, [])
     assert pack.data.at("job.json").parent == pack.folder
 
 
@@ -141,18 +141,18 @@ def test_a_digest_is_of_the_base_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["TOY-9", "stop", "none.schema.json", "messages/valid/none.json"])
 def test_what_the_base_has_not_cannot_be_left_out(tmp_path: Path, name: str) -> None:
-    (problem,) = based(tmp_path, without={name: "it is gone"}).problems()
+    (problem,) = problems.of(based(tmp_path, without={name: "it is gone"}))
     assert problem == f"toy@2: {name} is left out, which is nothing of a base"
 
 
 def test_a_fixture_of_the_base_can_be_left_out(tmp_path: Path) -> None:
     written(tmp_path / "fixtures" / "toy" / "1", {"messages/valid/go.json": {}})
-    assert list(based(tmp_path, without={"messages/valid/go.json": "it goes no more"}).problems()) == []
+    assert list(problems.of(based(tmp_path, without={"messages/valid/go.json": "it goes no more"}))) == []
 
 
 def test_without_a_base_nothing_can_be_left_out(tmp_path: Path) -> None:
     pack = toy(tmp_path, row({"kind": "direction"}), without={"TOY-MSG-001": "it is gone"})
-    (problem,) = pack.problems()
+    (problem,) = problems.of(pack)
     assert problem.endswith("TOY-MSG-001 is left out, which is nothing of a base")
 
 

@@ -18,7 +18,8 @@ from conformance import packs
 from conformance.errors import BadPack
 from conformance.explain import FORMATS, Explainer
 from conformance.findings import BrokenConstraint
-from conformance.jsontext import U53, parse, pointer, replace_lone_surrogates
+from conformance.integers import U53
+from conformance.jsontext import parse, pointer, replace_lone_surrogates
 from conformance.places import walk
 from conformance.schemas import EXPLAINED, Schemas, SenderForm, apply_patch, fits, load
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
+from conformance import jsontext
 from conformance.correlation import Message
-from conformance.events import JSON, Event
+from conformance.events import JSON, Event, Spoken, in_input
 from conformance.findings import Finding, Level, Requirement
 from conformance.lifecycles import Move
 from conformance.packs import Pack
@@ -91,6 +92,11 @@ def register(kind: str) -> Callable[[CheckFactory], CheckFactory]:
     return enter
 
 
+def in_role(message: Message) -> bool:
+    """Whether the message is of a kind that its speaker's role sends, as far as both are known."""
+    return message.kind is None or not message.known_party or message.party in message.kind.senders
+
+
 def passed(requirement: Requirement, message: Message) -> Finding:
     """A finding for the requirement, about the message's speaker."""
     event = message.event
@@ -107,7 +113,8 @@ def failed(
     actual: Any = None,
     level: Level | None = None,
 ) -> Finding:
-    """A finding against the requirement, about the message's speaker."""
+    """A finding against the requirement, about the message's speaker, at the value at `pointer`."""
+    line, column = located(message.event, pointer)
     return Finding(
         requirement.id,
         False,
@@ -119,7 +126,15 @@ def failed(
         actual,
         level,
         connection=message.event.connection,
+        line=line,
+        column=column,
     )
+
+
+def located(event: Spoken, pointer: str) -> tuple[int, int]:
+    """Line and column, from 1, where the value at a pointer of a message stands in the input."""
+    place = jsontext.locate(event.text, pointer)
+    return in_input(event, place.line, place.column) if place else in_input(event, 1, 1)
 
 
 def same(one: JSON, other: JSON) -> bool:

@@ -71,8 +71,7 @@ class Answered:
             if overdue is not None:
                 said = f"{request.name} {request.at('/id')!r} was never answered"
                 finding = failed(self._requirement, request, said)
-                party = self._other(request.party)
-                yield finding._replace(party=party, line=request.event.line, column=request.event.column)
+                yield finding._replace(party=self._other(request.party))
 
     def _other(self, party: str) -> str:
         return next((role for role in self._roles if role != party), "")

@@ -1,4 +1,4 @@
-"""Checks of lifecycles: legal transitions, reasons, silence after the end, an end at all."""
+"""Checks of lifecycles: legal transitions, reasons, silence after the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Entity = tuple[str, str]
 """The key of its session, and its name: two sessions may have entities of one name."""
 
 
-class _Moves:
+class Moves:
     """The moves of one lifecycle that a check is to judge, by its parameters `lifecycle` and `on`."""
 
     def __init__(self, spec: dict[str, Any], pack: Pack) -> None:
@@ -28,6 +28,7 @@ class _Moves:
         self._on = spec.get("on", ["*"])
 
     def of(self, seen: Observation) -> Iterable[tuple[Message, Moved]]:
+        """What the message that is observed said of this lifecycle's entities."""
         message = seen.message
         if message is None or not message.is_a(self._on):
             return
@@ -45,7 +46,7 @@ class Transition:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._unless = frozenset(spec.get("unless", ()))
         self._begun = spec.get("begun", False)
         self._told: set[Entity] = set()
@@ -68,15 +69,15 @@ class Transition:
             if entity in self._told:
                 continue  # it goes on from where the first one left the table
             self._told.add(entity)
-            allowed = self._moves.lifecycle.allowed(move.before)
-            said = f"{move.entity} goes from {move.before} to {move.target}; "
-            if moved.sources and move.before not in moved.sources:
-                follows = f"{message.name} follows {_listed(moved.sources)}"
-                said = f"{move.entity} is {move.before}, and {follows}; "
-            said += f"from {move.before} the table allows {_listed(allowed)}"
-            yield failed(
-                self._requirement, message, said, moved.state_at, expected=allowed, actual=move.target
-            )
+            yield self._unlisted(message, moved, move.before)
+
+    def _unlisted(self, message: Message, moved: Moved, before: str) -> Finding:
+        move, allowed = moved.move, self._moves.lifecycle.allowed(before)
+        said = f"{move.entity} goes from {before} to {move.target}"
+        if moved.sources and before not in moved.sources:
+            said = f"{move.entity} is {before}, and {message.name} follows {_listed(moved.sources)}"
+        said += f"; from {before} the table allows {_listed(allowed)}"
+        return failed(self._requirement, message, said, moved.state_at, expected=allowed, actual=move.target)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each move is judged when it is seen."""
@@ -93,7 +94,7 @@ class TerminalSilence:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._states = frozenset(spec["states"])
         self._ended: dict[Entity, Message] = {}
 
@@ -127,7 +128,7 @@ class ReasonRequired:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._states = frozenset(spec["states"])
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -158,7 +159,7 @@ class ReasonAllowed:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = _Moves(spec, pack)
+        self._moves = Moves(spec, pack)
         self._vendor = spec["vendor"]
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -185,54 +186,3 @@ class ReasonAllowed:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each reason is judged when it is seen."""
         return ()
-
-
-@register("ends")
-class Ends:
-    """What began does not stay in one of the `open` states when the stream ends.
-
-    Judged for entities that were seen to begin. Who moves an entity on to another state has ended it;
-    where the other side does so (a cancel), nothing is shown of anyone.
-    """
-
-    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
-        self._requirement = requirement
-        self._moves = _Moves(spec, pack)
-        self._states = frozenset(spec["open"])
-        self._begun: set[Entity] = set()
-        self._open: dict[Entity, Message] = {}
-
-    def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per entity that its own side moves out of the open states."""
-        self._lose(seen)
-        for message, moved in self._moves.of(seen):
-            move, entity = moved.move, (seen.session, moved.move.entity)
-            is_open = move.target in self._states
-            if moved.report or move.illegal or (move.before is None and is_open):
-                continue
-            if move.before == self._moves.lifecycle.initial:
-                self._begun.add(entity)
-            if is_open and entity in self._begun:
-                self._open.setdefault(entity, message)
-            elif not is_open and entity in self._open:
-                first = self._open.pop(entity)
-                if message.party == first.party:
-                    yield passed(self._requirement, message)
-
-    def release(self, entity: str, session: str = "") -> None:
-        """Nobody waits for the end of this one any longer."""
-        self._open.pop((session, entity), None)
-
-    def _lose(self, seen: Observation) -> None:
-        """What could not be understood may have ended what its speaker had begun."""
-        for (session, name), message in list(self._open.items()):
-            if seen.may_hide(name, message.party, session):
-                del self._open[session, name]
-
-    def end(self, complete: bool) -> Iterable[Finding]:
-        """One finding for each entity that was still open when the stream ended."""
-        for (_, entity), message in self._open.items() if complete else ():
-            states = " or ".join(sorted(self._states))
-            said = f"the stream ended, and {entity} was still {states}: no message ever ended it"
-            finding = failed(self._requirement, message, said)
-            yield finding._replace(line=message.event.line, column=message.event.column)

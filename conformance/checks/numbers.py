@@ -9,10 +9,11 @@ from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register
 from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
+from conformance.integers import I53, U53, bounds_fault
 from conformance.packs import Pack
 from conformance.wording import shown, type_name
 
-BOUNDS = {"u53": jsontext.U53, "i53": jsontext.I53}
+BOUNDS = {"u53": U53, "i53": I53}
 
 
 @register("integer-bounds")
@@ -56,33 +57,18 @@ class IntegerBounds:
         for row in self._free:
             if not message.is_a(row["on"]):
                 continue
-            for where, value in _integers(message.at(row["at"])):
-                fault = jsontext.bounds_fault(value, *jsontext.I53)
+            for where, value in jsontext.leaves(message.at(row["at"])):
+                fault = bounds_fault(value, *I53) if type(value) is int else None
                 if fault:
                     said = f"the number {shown(value)} {fault}"
                     pointer = row["at"] + where
-                    yield failed(
-                        self._requirement, message, said, pointer, expected=jsontext.I53, actual=value
-                    )
+                    yield failed(self._requirement, message, said, pointer, expected=I53, actual=value)
 
     def _fault(self, place: str, value: Any) -> str | None:
         if self._type_only:
             return None if type_name(value) == "number" else "is not a number"
-        return jsontext.bounds_fault(value, *self._bounds[place])
+        return bounds_fault(value, *self._bounds[place])
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""
         return ()
-
-
-def _integers(value: Any) -> Iterable[tuple[str, int]]:
-    """Every number of a value that is written as an integer, with its pointer."""
-    pending = [("", value)]
-    while pending:
-        where, part = pending.pop()
-        if type(part) is int:
-            yield where, part
-        elif isinstance(part, dict):
-            pending += [(where + jsontext.pointer([name]), inner) for name, inner in part.items()]
-        elif isinstance(part, list):
-            pending += [(f"{where}/{index}", inner) for index, inner in enumerate(part)]

@@ -7,23 +7,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.checks.delivery import said_again
 from conformance.correlation import Message, Sessions, id_key
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
+from conformance.integers import counter
 from conformance.packs import Pack
 from conformance.wording import shown
-
-
-def _whole(value: Any) -> int | None:
-    """A value as a counter, or None where it is none (which is another requirement's matter)."""
-    if value is None or jsontext.bounds_fault(value, *jsontext.U53) is not None:
-        return None
-    return int(value)
-
 
 Measure = Callable[[JSON], Any]
 """A value as something that can be compared, or None where it is nothing of the sort."""
@@ -32,7 +24,7 @@ Measure = Callable[[JSON], Any]
 def measure(form: str | list[str]) -> Measure:
     """How values of a form are compared: `counter`, `time` (RFC 3339), or words in rising order."""
     if form == "counter":
-        return _whole
+        return counter
     if form == "time":
         return instant
     ranks = {word: rank for rank, word in enumerate(form)}
@@ -109,14 +101,14 @@ class Sequence:
         if "after" not in row:
             self._counts[key] = _Count(last=self._spec["start"] - 1)
         elif message.request is not None:
-            after = _whole(message.request.at(row["after"]))
+            after = counter(message.request.at(row["after"]))
             count.last = after if after is not None else count.last
-            count.replay_to = _whole(message.at(row["replay_to"])) or 0
+            count.replay_to = counter(message.at(row["replay_to"])) or 0
 
     def _judge(
         self, message: Message, place: dict[str, Any], count: _Count, moves: bool
     ) -> Iterable[Finding]:
-        at, last, number = place["at"], count.last, _whole(message.at(place["at"]))
+        at, last, number = place["at"], count.last, counter(message.at(place["at"]))
         if number is None:
             count.last = None  # its number is unknown, and so is the one after it
         elif last is None and place.get("report"):
@@ -132,7 +124,7 @@ class Sequence:
             yield failed(self._requirement, message, said, at, expected=(last + 1,), actual=number)
 
     def _acknowledged(self, message: Message, at: str, count: _Count) -> Iterable[Finding]:
-        last, number = count.last, _whole(message.at(at))
+        last, number = count.last, counter(message.at(at))
         if number is not None and last is not None and number > last:
             count.last = number
             said = f"the number {number} is acknowledged, and {last} is the last one that was sent"
@@ -162,7 +154,7 @@ class Gaps:
     def before(self, message: Message, session: str) -> bool:
         """Whether numbers of the session are missing before the message's own."""
         for row in self._fields:
-            number = _whole(message.at(row["at"])) if message.is_a(row["on"]) else None
+            number = counter(message.at(row["at"])) if message.is_a(row["on"]) else None
             if number is not None:
                 last = self._last.get(session, number - 1)
                 self._last[session] = max(last, number)
@@ -200,7 +192,7 @@ class Monotonic:
     ) -> Iterable[Finding]:
         raw = message.at(row["at"])
         value = measured(raw)
-        order = _whole(message.at(row["order"])) if "order" in row else None
+        order = counter(message.at(row["order"])) if "order" in row else None
         series = _series_of(message, row.get("per", ()))
         if value is None or None in series:
             return  # or nobody knows to which series it belongs

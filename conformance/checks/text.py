@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.checks import Observation, register
-from conformance.events import Closed, Fault, Malformed, Opened
+from conformance.events import Closed, Fault, Malformed, Opened, Spoken, in_input
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
 
@@ -26,24 +26,25 @@ class JsonText:
         party = event.party or (seen.message.party if seen.message else "")
         mine = [fault for fault in event.faults if fault.code == self._requirement.id]
         for fault in mine:
-            yield self._against(fault, party, event.seq, event.connection)
+            yield self._against(fault, party, event)
         if not mine and not isinstance(event, Malformed):
             yield Finding(self._requirement.id, True, party, event.seq, connection=event.connection)
 
-    def _against(self, fault: Fault, party: str, seq: int, connection: str) -> Finding:
+    def _against(self, fault: Fault, party: str, event: Spoken | Malformed) -> Finding:
+        line, column = in_input(event, fault.line, fault.column)
         # A line that ends with CR LF is read all the same: tolerated, with a warning.
         mild = fault.code == "WIRE-LINE" and not fault.fatal
         return Finding(
             self._requirement.id,
             False,
             party,
-            seq,
+            event.seq,
             fault.message,
             fault.pointer,
             level=Level.SHOULD if mild else None,
-            connection=connection,
-            line=fault.line,
-            column=fault.column,
+            connection=event.connection,
+            line=line,
+            column=column,
         )
 
     def end(self, complete: bool) -> Iterable[Finding]:

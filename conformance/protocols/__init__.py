@@ -1,7 +1,8 @@
-"""What no table can say: one module per protocol, reached through a row's `{"kind": "code"}`.
+"""What no table can say: modules named for their protocol, reached through a row's `{"kind": "code"}`.
 
-A row names a function by `"function": "module.name"`; the module is imported when the pack is used.
-The function takes (requirement, parameters, pack) and returns a check.
+A row names a class or function by `"function": "module.name"`; the module is imported when the pack is
+used. It takes (requirement, the row's check, pack) and makes a `Check`; what the row has as `parameters` is
+for it alone.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance import jsontext
-from conformance.checks import Observation
+from conformance.checks import Observation, failed, in_role, passed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
@@ -41,33 +40,15 @@ class Conversation:
         return [self._finding(one) for one in self._record.see(seen) if one.rule == self._rule]
 
     def end(self, complete: bool) -> Iterable[Finding]:
-        """The findings of the rule that only the end settles, with their places."""
-        for one in self._record.end(complete):
-            if one.rule == self._rule:
-                line, column = _place(one)
-                yield self._finding(one)._replace(line=line, column=column)
+        """The findings of the rule that only the end settles."""
+        return [self._finding(one) for one in self._record.end(complete) if one.rule == self._rule]
 
     def _finding(self, one: Remark) -> Finding:
-        event = one.message.event
-        return Finding(
-            self._requirement.id,
-            one.ok,
-            one.party or one.message.party,
-            event.seq,
-            one.text,
-            one.pointer,
-            one.expected,
-            one.actual,
-            connection=event.connection,
-        )
-
-
-def _place(one: Remark) -> tuple[int, int]:
-    """Where a remark's value stands in the input."""
-    event = one.message.event
-    place = jsontext.locate(event.text, one.pointer)
-    line, column = (place.line, place.column) if place else (1, 1)
-    return event.line + line - 1, column + (event.column - 1 if line == 1 else 0)
+        if one.ok:
+            return passed(self._requirement, one.message)
+        about = self._requirement, one.message, one.text, one.pointer
+        finding = failed(*about, expected=one.expected, actual=one.actual)
+        return finding._replace(party=one.party) if one.party else finding
 
 
 @dataclass(slots=True)
@@ -96,7 +77,7 @@ class _Record:
         if isinstance(seen.event, Opened):
             self._lines[seen.event.connection].whole = True
         elif message is not None and message.kind is not None:
-            if not message.known_party or message.party in message.kind.senders:
+            if in_role(message):
                 yield from self._told(message)
         elif message is not None or seen.lost is None:
             self._lose(seen.event)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from conformance import jsontext
 from conformance.correlation import Message
+from conformance.integers import counter
 from conformance.patterns import matches
 from conformance.wording import shown
 
@@ -82,7 +82,7 @@ def read(message: Message) -> Input:
         workflow,
         step,
         run=_text(message.at("/run/runId")),
-        attempt=_count(message.at("/run/attempt")),
+        attempt=counter(message.at("/run/attempt")),
         limit=_limit(message),
         listed=_listed(message),
         needs=tuple(_names(message.at("/step/dependsOn"))),
@@ -102,14 +102,10 @@ def _names(values: Any) -> Iterator[str]:
     yield from (one for one in (values if isinstance(values, list) else ()) if isinstance(one, str))
 
 
-def _count(value: Any) -> int | None:
-    return None if value is None or jsontext.bounds_fault(value, *jsontext.U53) else int(value)
-
-
 def _limit(message: Message) -> int | None:
     """How many attempts the step may have: its own policy, else the workflow's, else the run's."""
     places = ("/step/retryPolicy/maxAttempts", "/workflow/defaultRetryPolicy/maxAttempts", "/run/maxAttempts")
-    stated = (_count(message.at(place)) for place in places)
+    stated = (counter(message.at(place)) for place in places)
     return next((limit for limit in stated if limit is not None), None)
 
 

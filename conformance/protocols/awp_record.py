@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from conformance import jsontext
-from conformance.checks import Observation
+from conformance import integers
+from conformance.checks import Observation, in_role
 from conformance.correlation import Message
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
@@ -16,11 +16,8 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
-def whole(value: Any) -> int | None:
-    """A value as a counter or a time, or None where it is none (which is another requirement's matter)."""
-    if value is None or jsontext.bounds_fault(value, *jsontext.U53) is not None:
-        return None
-    return int(value)
+whole = integers.counter
+"""A value as a counter or a time, or None where it is none (which is another requirement's matter)."""
 
 
 def number(value: Any) -> float | None:
@@ -181,7 +178,7 @@ class Memory:
             if seen.lost is None or message is not None:
                 self._lose(seen)
             return False
-        if message.known_party and message.party not in message.kind.senders:
+        if not in_role(message):
             return False
         self._count(message)
         self._see_frame(message)

@@ -82,7 +82,7 @@ class _Ruled:
         about = told.about or message
         if not told.said:
             return passed(self._requirement, about)
-        finding = failed(
+        return failed(
             self._requirement,
             about,
             told.said,
@@ -91,7 +91,6 @@ class _Ruled:
             actual=told.actual,
             level=told.level,
         )
-        return finding if about is message else _placed(finding, about)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Praise for what nothing was said against, if the record is complete."""
@@ -99,10 +98,6 @@ class _Ruled:
         if self._ending is None or not complete:
             return []
         return [passed(self._requirement, message) for message in self._ending(self._asked())]
-
-
-def _placed(finding: Finding, about: Message) -> Finding:
-    return finding._replace(line=about.event.line, column=about.event.column)
 
 
 def rule(*kinds: str, ending: Ending | None = None, replays: bool = False) -> Callable[[Rule], CheckFactory]:

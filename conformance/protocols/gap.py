@@ -15,7 +15,6 @@ from conformance import jsontext
 from conformance.checks import Observation, failed, passed, same
 from conformance.checks.order import measure
 from conformance.correlation import Message
-from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
 from conformance.wording import shown
@@ -275,6 +274,9 @@ _SEGMENT = r"[\w.@+~$%-]+"
 _WIDE = "\u201c\u2018\uff08\u300c\u300e\u3010\u300a\uff1a\uff0c\uff1b\u3001\u3002"
 """Quotes, brackets and stops of other scripts, after which a path may begin."""
 
+_CLOSING = "\"'`,;.:)>]}\u201d\u2019\uff09\u300d\u300f\u3011\u300b\uff0c\uff1b\u3002"
+"""What may stand right behind a path and is no part of it, of our own script and others."""
+
 _ROOTS = "Users|Volumes|app|etc|home|mnt|opt|private|root|srv|tmp|usr|var|work|workspaces?"
 
 NO_FILES = re.compile(
@@ -318,11 +320,11 @@ class Paths:
         yield from broken or [passed(self._requirement, message)]
 
     def _broken(self, message: Message) -> Iterator[Finding]:
-        for steps, text in _strings(message.value):
-            path = absolute_path(text)
+        for pointer, text in jsontext.leaves(message.value):
+            path = absolute_path(text) if isinstance(text, str) else ""
             if path:
                 said = f"the string holds the absolute path {shown(path)}"
-                yield failed(self._requirement, message, said, jsontext.pointer(steps), actual=path)
+                yield failed(self._requirement, message, said, pointer, actual=path)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each snapshot is judged when it is seen."""
@@ -332,21 +334,4 @@ class Paths:
 def absolute_path(text: str) -> str:
     """The first absolute path in a text; empty where there is none."""
     found = ABSOLUTE.search(NO_FILES.sub("-", text))
-    return (
-        found.group().rstrip("\"'`,;.:)>]}\u201d\u2019\uff09\u300d\u300f\u3011\u300b\uff0c\uff1b\u3002")
-        if found
-        else ""
-    )
-
-
-def _strings(value: JSON) -> Iterator[tuple[list[str], str]]:
-    """Every string in a value with the steps that lead to it; members' names are none of them."""
-    open_: list[tuple[list[str], JSON]] = [([], value)]
-    while open_:
-        steps, inner = open_.pop()
-        if isinstance(inner, str):
-            yield steps, inner
-        elif isinstance(inner, dict):
-            open_ += (([*steps, name], member) for name, member in inner.items())
-        elif isinstance(inner, list):
-            open_ += (([*steps, str(index)], item) for index, item in enumerate(inner))
+    return found.group().rstrip(_CLOSING) if found else ""

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from conformance import jsontext
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
+from conformance.integers import counter
 from conformance.packs import Pack
 from conformance.wording import shown
 
@@ -36,11 +36,6 @@ def new_message(seen: Observation) -> Message | None:
 def created(message: Message) -> Fraction | None:
     """When the message was made, or None where it does not say."""
     return instant(message.at("/createdAt"))
-
-
-def at_its_line(finding: Finding, message: Message) -> Finding:
-    """The finding, which only the end of the record settles, with the place of its message."""
-    return finding._replace(line=message.event.line, column=message.event.column)
 
 
 def made_before(one: Message, other: Message) -> bool:
@@ -198,7 +193,7 @@ class Ended:
                 continue
             said = f"the stream ended, and {agent} never said how {task} did, which it was assigned"
             finding = failed(self._requirement, message, said)
-            yield at_its_line(finding, message)._replace(party=self._party(agent, message))
+            yield finding._replace(party=self._party(agent, message))
 
     def _party(self, agent: str, message: Message) -> str:
         """The role of an agent: that in which it spoke, else the one that was spoken to."""
@@ -261,7 +256,7 @@ class Assigned:
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding per end of a task that was not assigned to who told it."""
         if complete and not self._gap:
-            yield from (at_its_line(finding, message) for message, finding in self._early)
+            yield from (finding for _, finding in self._early)
 
 
 def _is_order_of(order: Message, end: Message) -> bool:
@@ -284,9 +279,9 @@ class Retries:
             return
         mine = self._tasks.mine(message) if message.is_a([FAILED]) else None
         self._tasks.see(message)
-        most = mine.order.at("/payload/retryPolicy/maxRetries") if mine and mine.order else None
-        count = message.at("/payload/retryCount")
-        if any(one is None or jsontext.bounds_fault(one, *jsontext.U53) for one in (most, count)):
+        most = counter(mine.order.at("/payload/retryPolicy/maxRetries")) if mine and mine.order else None
+        count = counter(message.at("/payload/retryCount"))
+        if most is None or count is None:
             return
         if count <= most:
             yield passed(self._requirement, message)

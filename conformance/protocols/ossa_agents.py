@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from conformance import jsontext
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
+from conformance.integers import integral
 from conformance.packs import Pack
-from conformance.protocols.ossa import at_its_line, created, made_before, new_message
+from conformance.protocols.ossa import created, made_before, new_message
 from conformance.wording import shown, type_name
 
 
@@ -73,7 +73,7 @@ class Answered:
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding per answer to what nobody asked."""
         if complete and not self._gap:
-            yield from (at_its_line(finding, message) for message, finding in self._early)
+            yield from (finding for _, finding in self._early)
 
 
 def _is_question_of(question: Message, answer: Message) -> bool:
@@ -156,7 +156,7 @@ class SuccessRate:
         at = "/deliveryStats"
         delivered, lost = (message.at(f"{at}/{name}") for name in ("totalDelivered", "totalFailed"))
         rate = message.at(f"{at}/successRate")
-        if type_name(rate) != "number" or not (jsontext.integral(delivered) and jsontext.integral(lost)):
+        if type_name(rate) != "number" or not (integral(delivered) and integral(lost)):
             return
         if min(delivered, lost) < 0 or delivered + lost == 0:
             return

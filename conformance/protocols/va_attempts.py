@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Observation, failed, passed, same
-from conformance.checks.movement import Ends
+from conformance.checks import Moved, Observation, failed, in_role, passed, same
+from conformance.checks.movement import Moves
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
@@ -31,9 +31,7 @@ REPORTS = ["accepted", "progress", *RESULTS]
 def from_its_side(seen: Observation) -> Message | None:
     """The message that is observed, where it is of a known kind and came from a side that sends it."""
     message = seen.message
-    if message is None or message.kind is None:
-        return None
-    return None if message.known_party and message.party not in message.kind.senders else message
+    return message if message is not None and message.kind is not None and in_role(message) else None
 
 
 def time_of(message: Message) -> Fraction | None:
@@ -158,29 +156,54 @@ def _may_be_heard(attempt: Attempt, seen: Observation) -> bool:
 
 
 class Ending:
-    """VA-LIF-003: what `ends` says, except that nobody waits for an attempt that was replaced.
+    """VA-LIF-003: an execution that began ends, or says why it cannot go on, before the stream ends.
 
-    The parameters are those of `ends`.
+    Judged for those that were seen to begin. Who moves one out of the `open` states of the `lifecycle` has
+    ended it; where the other side does so (a cancel), nothing is shown of anyone. Nobody waits for an
+    attempt that was replaced.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
-        self._ends = Ends(requirement, spec["parameters"], pack)
+        self._requirement = requirement
+        self._moves = Moves(spec["parameters"], pack)
+        self._states = frozenset(spec["parameters"]["open"])
         self._attempts = Attempts()
+        self._begun: set[str] = set()
+        self._open: dict[str, Message] = {}
         self._replaced: set[str] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
-        """The findings of `ends`."""
-        yield from self._ends.see(seen)
+        """One finding per execution that its own side moves out of the open states."""
+        for name in [name for name, said in self._open.items() if seen.may_hide(name, said.party)]:
+            del self._open[name]  # what could not be understood may have ended it
+        for spoken, moved in self._moves.of(seen):
+            yield from self._follow(spoken, moved)
         message = from_its_side(seen)
         replaced = self._attempts.see(message) if message is not None else None
         if replaced is not None:
             self._replaced.add(str(replaced.dispatch.at("/correlationId")))
 
+    def _follow(self, message: Message, moved: Moved) -> Iterable[Finding]:
+        move = moved.move
+        is_open = move.target in self._states
+        if moved.report or move.illegal or (move.before is None and is_open):
+            return
+        if move.before == self._moves.lifecycle.initial:
+            self._begun.add(move.entity)
+        if is_open and move.entity in self._begun:
+            self._open.setdefault(move.entity, message)
+        elif not is_open and move.entity in self._open:
+            first = self._open.pop(move.entity)
+            if message.party == first.party:
+                yield passed(self._requirement, message)
+
     def end(self, complete: bool) -> Iterable[Finding]:
-        """One finding for each attempt that still runs and was not replaced."""
-        for correlation in self._replaced:
-            self._ends.release(correlation)
-        return self._ends.end(complete)
+        """One finding for each execution that was still open when the stream ended."""
+        for entity, message in self._open.items() if complete else ():
+            if entity not in self._replaced:
+                states = " or ".join(sorted(self._states))
+                said = f"the stream ended, and {entity} was still {states}: no message ever ended it"
+                yield failed(self._requirement, message, said)
 
 
 class OneAttempt:

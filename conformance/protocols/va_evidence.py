@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from conformance import jsontext
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
+from conformance.integers import I53, bounds_fault
 from conformance.packs import Pack, pointer_value
 from conformance.protocols.va_attempts import RESULTS, Attempts, from_its_side
 from conformance.wording import shown, type_name
@@ -60,7 +60,7 @@ def by_exit_code(gate: Gate) -> Told | None:
     if "exitCode" not in gate:
         said = "the gate passed, and there is no exit code that shows it"
         return Told(said, "/passed", (False,)) if verdict and "command" in gate else None
-    if jsontext.bounds_fault(code, *jsontext.I53) is not None:
+    if bounds_fault(code, *I53) is not None:
         return None
     if verdict == (code == 0):
         return RIGHT

@@ -11,6 +11,7 @@ from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
+from conformance.integers import counter
 from conformance.packs import Pack
 from conformance.protocols.va_attempts import RESULTS, Attempt, Attempts, from_its_side, time_of
 from conformance.wording import shown
@@ -103,7 +104,7 @@ class Timeout:
 def _limit(attempt: Attempt) -> int | None:
     """The timeout in milliseconds; None where there is none: it is missing, 0, or no such number."""
     timeout = attempt.dispatch.at("/payload/task/timeout")
-    return None if jsontext.bounds_fault(timeout, *jsontext.U53) else int(timeout) or None
+    return counter(timeout) or None
 
 
 def _took(message: Message, attempt: Attempt) -> Fraction | None:

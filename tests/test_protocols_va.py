@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from judging import VA, broken, judged, lines, of_text, said, shown_to_hold
 
-from conformance.events import Closed, Received
+from conformance.events import Closed, Fault, Malformed, Received
 from conformance.findings import Finding
 
 Spoken = tuple[str, dict[str, Any]]
@@ -401,6 +401,60 @@ def test_nobody_waits_for_the_end_of_a_replaced_attempt(spoken: list[Spoken], ex
     assert marks("VA-LIF-003", judged(said(dispatch(), *spoken), VA)) == expected
 
 
+TAKEN_ON = [dispatch(), told("accepted")]
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([*TAKEN_ON, result("completed", "09")], "+"),
+        ([*TAKEN_ON, result("blocked", "09")], "+"),
+        ([*TAKEN_ON, result("blocked", "08"), told("progress", "09")], "+-"),
+        ([*TAKEN_ON, result("completed", "08"), told("progress", "09")], "+"),
+        ([*TAKEN_ON, told("progress", "09")], "-"),
+        ([dispatch()], ""),
+        ([told("accepted"), told("progress", "09")], ""),  # nobody saw it begin
+        ([*TAKEN_ON, told("cancel", "09")], ""),
+        ([*TAKEN_ON, ("agent", told("cancel", "09")[1])], "-"),  # which is not for an agent to send
+    ],
+)
+def test_what_began_ends_before_the_stream_does(spoken: list[Spoken], expected: str) -> None:
+    assert marks("VA-LIF-003", judged(said(*spoken), VA)) == expected
+
+
+def test_what_never_ended_stands_where_it_began() -> None:
+    finding = only("VA-LIF-003", judged(said(*TAKEN_ON, told("progress", "09")), VA))
+    assert finding.message == "the stream ended, and c-1 was still running: no message ever ended it"
+    assert (finding.seq, finding.line, finding.column) == (2, 1, 1)
+
+
+def test_where_a_record_stops_an_end_may_still_have_come() -> None:
+    assert marks("VA-LIF-003", judged([*said(*TAKEN_ON)[:-1], Closed(3, final=False)], VA)) == ""
+
+
+@pytest.mark.parametrize(("party", "expected"), [("agent", ["c-2"]), ("orchestrator", ["c-1", "c-2"])])
+def test_a_message_of_no_kind_may_have_ended_what_it_is_about(party: str, expected: list[str]) -> None:
+    other = [dispatch("05", "c-2", id="T-2"), told("accepted", "06", "c-2")]
+    unknown = party, envelope("finished", {"taskId": "T-1"}, "09")
+    found = judged(said(*TAKEN_ON, *other, unknown), VA)
+    assert [one.message.split()[4] for one in found if one.requirement == "VA-LIF-003"] == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "party", "expected"),
+    [
+        ("WIRE-JSON", "agent", ""),
+        ("WIRE-JSON", "", ""),
+        ("WIRE-JSON", "orchestrator", "-"),
+        ("WIRE-NOISE", "agent", "-"),
+    ],
+)
+def test_what_could_not_be_read_may_have_been_the_end(code: str, party: str, expected: str) -> None:
+    events = said(*TAKEN_ON)
+    lost = Malformed(99, party, b"{", Fault(code, "no message"))
+    assert marks("VA-LIF-003", judged([*events[:-1], lost, events[-1]], VA)) == expected
+
+
 @pytest.mark.parametrize("again", [dispatch(), dispatch("05")], ids=["word for word", "of a later time"])
 @pytest.mark.parametrize(
     "goes_on",
@@ -645,3 +699,42 @@ def test_a_reason_that_is_null_is_one_fault() -> None:
     found = judged(said(result("completed", failureDetail={}, blockReason=None)), VA)
     assert broken(found) == {"VA-MSG-002", "VA-EVD-004"}
     assert only("VA-EVD-004", found).message == 'the member "failureDetail" is not allowed here'
+
+
+# --- VA-CAN-001 ------------------------------------------------------------------------------------
+
+
+def stamped(kind: str, second: str, party: str = "agent", correlation: str = "c-1") -> tuple[str, Any]:
+    stamp = f"2026-04-01T00:00:{second}"
+    return party, {"type": kind, "timestamp": stamp, "correlationId": correlation, "payload": {"taskId": "T"}}
+
+
+ACCEPTED = stamped("accepted", "00Z")
+CANCEL = stamped("cancel", "05Z", "orchestrator")
+TASK = "orchestrator", {"id": "T", "objective": "o", "acceptanceCriteria": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        ([ACCEPTED, CANCEL], "a+"),
+        ([TASK, ACCEPTED, CANCEL], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "05Z")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "05.4Z")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06Z")], "a-"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06Z"), stamped("completed", "07Z")], "a- a-"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06Z", correlation="c-2")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "soon")], "a+"),
+        ([ACCEPTED, CANCEL, stamped("progress", "06")], "a+"),
+        ([ACCEPTED, stamped("cancel", "soon", "orchestrator"), stamped("progress", "06Z")], ""),
+        ([ACCEPTED, stamped("cancel", "05Z", "agent"), stamped("progress", "06Z")], ""),
+        ([ACCEPTED, CANCEL, stamped("cancel", "09Z", "orchestrator"), stamped("progress", "08Z")], "a-"),
+        ([CANCEL], ""),
+        ([ACCEPTED], ""),
+        ([ACCEPTED, CANCEL, stamped("dispatch", "07Z", "orchestrator"), stamped("progress", "08Z")], ""),
+    ],
+)
+def test_after_a_cancel_nothing_new_is_said(spoken: list[tuple[str, Any]], expected: str) -> None:
+    found = judged(said(*spoken), VA)
+    told = [f"{one.party[0]}{'+' if one.ok else '-'}" for one in found if one.requirement == "VA-CAN-001"]
+    assert " ".join(told) == expected

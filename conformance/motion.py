@@ -1,0 +1,143 @@
+"""Where the entities of a record stand: the lifecycles of a pack, moved by its messages one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from conformance.checks import Moved, in_role
+from conformance.checks.order import Gaps
+from conformance.correlation import Message, Sessions
+from conformance.lifecycles import Lifecycle, Move, States
+from conformance.packs import Pack
+
+
+class Motion:
+    """Moves the lifecycles of a pack, as the rows of its `pack.json` say."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._rows = list(pack.lifecycles.values())
+        self._states: dict[tuple[str, str], States] = {}
+        self._sessions = Sessions(pack.meta.get("sessions", []))
+        self._gaps = Gaps(pack)
+        self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
+
+    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
+        """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
+        self._sessions.begun(message)
+        if not in_role(message):
+            return
+        for table, rows in self._rows:
+            states = self._states_of(message, table)
+            for row in rows:
+                if message.is_a(row["on"]) and moves(row):
+                    yield from self._apply(message, row, states)
+
+    def session(self, message: Message) -> str:
+        """The key of the message's session, of which its entities are; empty where there is none."""
+        return self._sessions.of(message)
+
+    def _states_of(self, message: Message, table: Lifecycle) -> States:
+        return self._states.setdefault((self.session(message), table.name), States(table))
+
+    def lose_all(self) -> None:
+        """What could not be read may have moved anything."""
+        for states in self._states.values():
+            states.lose()
+
+    def lose(self, message: Message) -> frozenset[str]:
+        """A message of no known kind may have moved what it is about: the entities that it names."""
+        about: set[str] = set()
+        for table, rows in self._rows:
+            found = [message.at(str(row["entity"])) for row in rows]
+            named = {name for name in found if isinstance(name, str)}
+            for name in named:
+                self._states_of(message, table).lose(name)
+            about |= named
+        return frozenset(about)
+
+    def lose_unnamed(self, message: Message) -> frozenset[str]:
+        """A message that does not say which entity it is about may be about any, and so may one that is
+        missing before it: those that are lost.
+        """
+        about: set[str] = set()
+        gap = self._gaps.before(message, self.session(message))
+        for table, rows in self._rows:
+            mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
+            if gap or any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
+                states = self._states_of(message, table)
+                about |= states.known()
+                states.lose()
+        return frozenset(about)
+
+    def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
+        source = message.request if row.get("of") == "request" else message
+        entity = source.at(str(row["entity"])) if source is not None else None
+        if not isinstance(entity, str) or self._is_redelivery(message, row, entity):
+            return
+        if "create" in row:
+            self._create(message, row, states, entity)
+        elif "forget" in row:
+            if states.state(entity) == states.lifecycle.initial:
+                states.forget(entity)
+        else:
+            yield from self._moved(message, row, states, entity)
+
+    def _create(self, message: Message, row: dict[str, Any], states: States, entity: str) -> None:
+        if row["create"] == "once" and states.state(entity) is not None:
+            states.lose(entity)  # nobody knows whether it goes on or begins again
+        elif self._sessions.is_whole(message):
+            states.create(entity)
+
+    def _moved(self, message: Message, row: dict[str, Any], states: States, entity: str) -> Iterator[Moved]:
+        state_at: str = row.get("state", "")
+        target = row["to"] if "to" in row else message.at(state_at)
+        if not isinstance(target, str):
+            return
+        unheard = states.never_began(entity) and self._sessions.is_whole(message)
+        report = self._is_report(row, states.state(entity), target)
+        reason_at: str | None = row.get("reason")
+        yield Moved(
+            lifecycle=states.lifecycle.name,
+            move=self._move(row, states, entity, target, report),
+            report=report,
+            state_at=state_at,
+            reason_at=reason_at,
+            reason=None if reason_at is None else message.at(reason_at),
+            sources=tuple(row.get("from", ())),
+            out_of_nothing=unheard,
+        )
+
+    def _move(self, row: dict[str, Any], states: States, entity: str, target: str, report: bool) -> Move:
+        before = states.state(entity)
+        if report or not self._may(row, before):
+            edge = states.lifecycle.edge(before, target) if report and before else None
+            return Move(entity, before, target, edge)
+        move = states.move(entity, target)
+        if move.illegal and row.get("force"):
+            states.force(entity, target)
+        return move
+
+    def _is_report(self, row: dict[str, Any], before: str | None, target: str) -> bool:
+        if row.get("report") == "always":
+            return True
+        only_from = row.get("only_from")
+        if only_from is not None and before is not None and before != only_from:
+            return True
+        return row.get("report") == "when-unchanged" and before == target
+
+    def _may(self, row: dict[str, Any], before: str | None) -> bool:
+        return before is None or "from" not in row or before in row["from"]
+
+    def _is_redelivery(self, message: Message, row: dict[str, Any], entity: str) -> bool:
+        if "number" not in row:
+            return False
+        key = (self._sessions.of(message), f"{message.at(str(row['number']))}")
+        state = message.at(str(row["state"]))
+        first, about, told = self._delivered.setdefault(key, (message, entity, state))
+        if first is message:
+            return False
+        if first.name == message.name:
+            return bool(first.value == message.value)
+        # What a result reported first, a replay repeats as a notification: the same state of the same entity.
+        return (about, told) == (entity, state)
