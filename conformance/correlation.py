@@ -130,8 +130,10 @@ class Correlator:
         else:
             message = _of_none(event, self._no_method(method, part))
         if part == "request":
-            self._asked.setdefault((event.connection, message.party), value["id"])
-            self._open.setdefault((event.connection, message.party, id_key(value["id"])), []).append(message)
+            # Who asks out of turn may be answered by either side.
+            party = "" if is_from_the_wrong_side(message) else message.party
+            self._asked.setdefault((event.connection, party), value["id"])
+            self._open.setdefault((event.connection, party, id_key(value["id"])), []).append(message)
         return message
 
     def _answered(self, event: Spoken, value: dict[str, JSON]) -> Message | None:
@@ -291,6 +293,12 @@ class Sessions:
     def is_whole(self, message: Message) -> bool:
         """Whether the session is in the record from its beginning; one that has none to see is."""
         return not self._rows or self.of(message) in self._whole
+
+
+def is_from_the_wrong_side(message: Message) -> bool:
+    """Whether it is on record who sent the message, and that its kind is for the other side to send."""
+    kind = message.kind
+    return message.known_party and kind is not None and message.party not in kind.senders
 
 
 def is_call(value: JSON) -> bool:

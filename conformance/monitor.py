@@ -16,7 +16,7 @@ from conformance.attribution import Attribution
 from conformance.checks import CHECKS, Check, Moved, Observation, calls, numbers, order, relation, text
 from conformance.checks import movement as movement
 from conformance.checks.delivery import Deliveries, Delivery
-from conformance.correlation import Correlator, Message, Sessions, is_call
+from conformance.correlation import Correlator, Message, Sessions, is_call, is_from_the_wrong_side
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
 from conformance.findings import BrokenConstraint, Finding, Level
@@ -112,6 +112,8 @@ class Monitor:
         delivery = self._deliveries.of(message)
         lost = self._movement.lose_unnamed(message)
         moved = tuple(self._movement.of(message, lambda row: self._deliveries.moves(delivery, row)))
+        if is_from_the_wrong_side(message):
+            lost |= self._movement.lose(message)
         self._count(moved)
         return Observation(event, message, moved, lost, delivery.again, self._shared), delivery
 
@@ -270,7 +272,7 @@ class Movement:
     def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
         """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
         self._sessions.begun(message)
-        if message.known_party and message.kind and message.party not in message.kind.senders:
+        if is_from_the_wrong_side(message):
             return
         for table, rows in self._rows:
             states = self._states_of(message, table)

@@ -94,6 +94,12 @@ def test_nobody_answers_oneself(pack: Pack) -> None:
     assert [message.name for message in messages] == ["ping", "?", "ping.result"]
 
 
+def test_who_asks_out_of_turn_may_be_answered_by_either_side(pack: Pack) -> None:
+    for answerer in ("left", "right"):
+        asked, answered = named(pack, ("right", ask(1)), (answerer, answer(1)))
+        assert answered.request is asked
+
+
 def test_both_sides_may_use_one_id(pack: Pack) -> None:
     ping = {"id": 1, "method": "ping"}
     messages = named(pack, ("left", ask(1)), ("right", ping), ("left", answer(1)), ("right", answer(1)))

@@ -41,10 +41,13 @@ def measure(form: str | list[str]) -> Measure:
 
 @dataclass(slots=True)
 class _Count:
-    """Where one session's numbering stands. `replay_to` is the last number of a replay under way."""
+    """Where one session's numbering stands. `replay_to` is the last number of a replay under way, `missed`
+    are the latest that were told to be missing.
+    """
 
     last: int | None = None
     replay_to: int = 0
+    missed: range = range(0)
     texts: dict[int, Message] = field(default_factory=dict)
 
 
@@ -125,7 +128,10 @@ class Sequence:
             yield self._next(message, at, number, count)
         elif place.get("report") and not moves and self._spec["start"] <= number <= last:
             yield passed(self._requirement, message)
+        elif number in count.missed:
+            return  # it was told to be missing, and is late
         else:
+            count.missed = range(last + 1, number) or count.missed
             said = f"the number is {number}, and the one after {last} is {last + 1}"
             said += "; numbers in between are missing" if number > last else "; it was used before"
             count.last = max(last, number)
@@ -158,15 +164,17 @@ class Gaps:
         specs = [spec for requirement in pack.requirements.values() for spec in requirement.checks]
         self._fields = [row for spec in specs if spec["kind"] == "sequence" for row in spec["fields"]]
         self._last: dict[str, int] = {}
+        self._missed: dict[str, range] = {}
 
     def before(self, message: Message, session: str) -> bool:
-        """Whether numbers of the session are missing before the message's own."""
+        """Whether numbers of the session are missing before the message's own, or its own was."""
         for row in self._fields:
             number = _whole(message.at(row["at"])) if message.is_a(row["on"]) else None
             if number is not None:
                 last = self._last.get(session, number - 1)
                 self._last[session] = max(last, number)
-                return number > last + 1
+                self._missed[session] = range(last + 1, number) or self._missed.get(session, range(0))
+                return number > last + 1 or number in self._missed[session]
         return False
 
 

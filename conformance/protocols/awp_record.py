@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.checks import Observation
-from conformance.correlation import Message
+from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
 
@@ -182,7 +182,8 @@ class Memory:
             if seen.lost is None or message is not None:
                 self._lose(seen)
             return False
-        if message.known_party and message.party not in message.kind.senders:
+        if is_from_the_wrong_side(message):
+            self._lose(seen)
             return False
         self._count(message)
         self._see_frame(message)
