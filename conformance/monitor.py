@@ -97,6 +97,7 @@ class Monitor:
             self._correlator.opened(event.connection)
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
             self._movement.lose_all()
+            self._correlator.lose(event.connection, event.party)
             return Observation(event, lost=None, shared=self._shared), Delivery()
         if not isinstance(event, (Sent, Received)):
             return Observation(event, shared=self._shared), Delivery()

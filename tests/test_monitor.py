@@ -669,6 +669,21 @@ def test_a_number_that_comes_late_is_told_once() -> None:
     assert [(one.requirement, one.seq) for one in against(judged(said(*again), AWP))] == [("AWP-CTL-008", 3)]
 
 
+def test_a_number_too_great_by_one_is_told_once() -> None:
+    states = numbered_states((1, "accepted"), (3, "executing"), (3, "executing"), (4, "completed"))
+    assert [(one.requirement, one.seq) for one in against(judged(said(*states), AWP))] == [("AWP-CTL-008", 2)]
+
+
+def test_a_number_acknowledged_too_early_is_no_fault_of_who_sends_it_then() -> None:
+    def ping(number: int, last: int) -> tuple[str, Any]:
+        params = {"origin_ns": 1, "last_status_seq": last}
+        return "agent", {"jsonrpc": "2.0", "id": number, "method": "ping", "params": params}
+
+    (first, second) = numbered_states((1, "accepted"), (2, "executing"))
+    found = against(judged(said(first, ping(1, 2), ping(2, 2), second, ping(3, 2)), AWP))
+    assert [(one.requirement, one.seq, one.party) for one in found] == [("AWP-CTL-008", 2, "agent")]
+
+
 def test_frames_out_of_order_are_told_once() -> None:
     def frame(seq: int, ns: int) -> tuple[str, Any]:
         sent = {"channel_id": 1, "seq": seq, "ts_mono_ns": ns, "flags": 1, "payload_b64": "e30="}

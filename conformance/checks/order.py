@@ -48,6 +48,7 @@ class _Count:
     last: int | None = None
     replay_to: int = 0
     missed: range = range(0)
+    acknowledged: int = 0
     texts: dict[int, Message] = field(default_factory=dict)
 
 
@@ -130,6 +131,10 @@ class Sequence:
             yield passed(self._requirement, message)
         elif number in count.missed:
             return  # it was told to be missing, and is late
+        elif count.missed and number == last:
+            count.missed = range(
+                0
+            )  # the one before was told to have the wrong number: this has the right one
         else:
             count.missed = range(last + 1, number) or count.missed
             said = f"the number is {number}, and the one after {last} is {last + 1}"
@@ -139,8 +144,8 @@ class Sequence:
 
     def _acknowledged(self, message: Message, at: str, count: _Count) -> Iterable[Finding]:
         last, number = count.last, _whole(message.at(at))
-        if number is not None and last is not None and number > last:
-            count.last = number
+        if number is not None and last is not None and number > max(last, count.acknowledged):
+            count.acknowledged = number
             said = f"the number {number} is acknowledged, and {last} is the last one that was sent"
             yield failed(self._requirement, message, said, at, expected=(last,), actual=number)
 
