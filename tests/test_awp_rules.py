@@ -569,13 +569,13 @@ CASES: list[tuple[str, str, Spoken, str]] = [
     (
         "AWP-CMD-003",
         "a frame of no channel",
-        [*OPEN, ("agent", rpc(method="cmd.frame", params={"channel_id": 9}))],
+        [*OPEN, frame(), ("agent", rpc(method="cmd.frame", params={"channel_id": 9}))],
         "",
     ),
     (
         "AWP-CMD-003",
         "an action without a command channel",
-        [*ACTING, status(3, "executing", stream={"frames_applied": 3})],
+        [*ACTING, frame(), status(3, "executing", stream={"frames_applied": 3})],
         "",
     ),
     (
