@@ -6,6 +6,7 @@ connection, from the other side, with the same id (1 and "1" are different ids).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -88,6 +89,8 @@ class Correlator:
         self._from_start: set[str] = set()
         self._asked: dict[tuple[str, str], JSON] = {}
         """The first id that each party used on each connection."""
+        self._unheard: Counter[tuple[str, str]] = Counter()
+        """How many messages of each party on each connection may have been requests, and are none."""
 
     def message(self, event: Spoken) -> Message:
         """The message of an event."""
@@ -99,7 +102,12 @@ class Correlator:
         for kind in self._pack.kinds:
             if _fits(kind, event.value):
                 return self._as(event, kind)
+        self.lose(event.connection, event.party)
         return _of_none(event, self._no_kind(event.value))
+
+    def lose(self, connection: str, party: str) -> None:
+        """Something of the party was no message, or none of its kind, and yet may be answered."""
+        self._unheard[connection, party] += 1
 
     def _as(self, event: Spoken, kind: Kind, name: str = "", request: Message | None = None) -> Message:
         party = event.party or (kind.senders[0] if len(kind.senders) == 1 else "")
@@ -131,8 +139,15 @@ class Correlator:
         else:
             message = _of_none(event, self._no_method(method, part))
         if part == "request":
-            self._asked.setdefault((event.connection, message.party), value["id"])
-            self._open.setdefault((event.connection, message.party, id_key(value["id"])), []).append(message)
+            # Who asks out of turn may be answered by either side.
+            party = "" if is_from_the_wrong_side(message) else message.party
+            self._asked.setdefault((event.connection, party), value["id"])
+            waiting = self._open.setdefault((event.connection, party, id_key(value["id"])), [])
+            if waiting:
+                self.lose(event.connection, party)  # it may have been meant to have another id
+            waiting.append(message)
+        elif kind is None:
+            self.lose(event.connection, message.party)
         return message
 
     def _answered(self, event: Spoken, value: dict[str, JSON]) -> Message | None:
@@ -151,15 +166,24 @@ class Correlator:
     def _error(self, event: Spoken, value: dict[str, JSON], request: Message | None) -> Message:
         method = str(request.value.get("method")) if request is not None else ""
         kind = next(kind for kind in self._pack.kinds if kind.when.get("part") == "error")
-        if request is None and value.get("id") is not None and self._was_asked(event, value["id"]):
+        numbered = request is None and value.get("id") is not None
+        if numbered and self._was_asked(event, value["id"]) and not self._may_answer_unheard(event):
             return self._unmatched(event, value)
         return self._as(event, kind, f"{method}.error" if method else kind.name, request)
 
     def _unmatched(self, event: Spoken, value: dict[str, JSON]) -> Message:
-        if not self._was_asked(event, value.get("id")):
+        if not self._was_asked(event, value.get("id")) or self._may_answer_unheard(event):
             return _of_none(event, _UNKNOWN, "?")
         said = f"it answers no open request: no request has the id {shown(value.get('id'))}"
         return _of_none(event, Problem(said, "/id"))
+
+    def _may_answer_unheard(self, event: Spoken) -> bool:
+        """Whether it may answer what was no request: one answer for each."""
+        places = ((event.connection, party) for party in self._others(event.party))
+        place = next((one for one in places if self._unheard[one] > 0), None)
+        if place is not None:
+            self._unheard[place] -= 1
+        return place is not None
 
     def opened(self, connection: str) -> None:
         """The record holds this connection from its beginning: every request of it is there."""
@@ -292,6 +316,12 @@ class Sessions:
     def is_whole(self, message: Message) -> bool:
         """Whether the session is in the record from its beginning; one that has none to see is."""
         return not self._rows or self.of(message) in self._whole
+
+
+def is_from_the_wrong_side(message: Message) -> bool:
+    """Whether it is on record who sent the message, and that its kind is for the other side to send."""
+    kind = message.kind
+    return message.known_party and kind is not None and message.party not in kind.senders
 
 
 def is_call(value: JSON) -> bool:

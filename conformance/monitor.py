@@ -15,7 +15,7 @@ from conformance import jsontext
 from conformance.attribution import Attribution
 from conformance.checks import Check, Moved, Observation, located
 from conformance.checks.delivery import Deliveries, Delivery
-from conformance.correlation import Correlator, Message, is_call
+from conformance.correlation import Correlator, Message, is_call, is_from_the_wrong_side
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
 from conformance.families import CHECKS
@@ -94,6 +94,7 @@ class Monitor:
             self._correlator.opened(event.connection)
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
             self._motion.lose_all()
+            self._correlator.lose(event.connection, event.party)
             return Observation(event, lost=None, shared=self._shared), Delivery()
         if not isinstance(event, (Sent, Received)):
             return Observation(event, shared=self._shared), Delivery()
@@ -109,6 +110,8 @@ class Monitor:
         delivery = self._deliveries.of(message)
         lost = self._motion.lose_unnamed(message)
         moved = tuple(self._motion.of(message, lambda row: self._deliveries.moves(delivery, row)))
+        if is_from_the_wrong_side(message):
+            lost |= self._motion.lose(message)
         self._count(moved)
         session = self._motion.session(message)
         return Observation(event, message, moved, lost, delivery.again, self._shared, session), delivery

@@ -148,8 +148,12 @@ def test_a_message_of_no_kind_and_of_nothing_moves_nothing(tmp_path: Path) -> No
 
 
 def test_who_may_not_say_it_moves_nothing(tmp_path: Path) -> None:
+    """Whether the other side said it after all, nobody knows, nor where things stand."""
     wrong = ("right", BEGIN[1])
-    assert verdicts(judged(said(ASK, wrong, BEGIN), job(tmp_path, TRANSITION))) == "+"
+    pack = job(tmp_path, TRANSITION)
+    assert verdicts(judged(said(ASK, wrong, BEGIN), pack)) == ""
+    assert verdicts(judged(said(ASK, wrong, END), pack)) == ""
+    assert verdicts(judged(said(ASK, wrong, BEGIN, END), pack)) == "+"
 
 
 # Rows that a protocol with answers needs: reports of an earlier state, and one that takes over a state.
@@ -223,9 +227,7 @@ def test_sessions_have_entities_of_their_own(tmp_path: Path) -> None:
     [
         ({"kind": "transition"}, [to("done"), to("done")], [to("done")], "--"),
         ({"kind": "terminal-silence", "states": ["done"]}, [BEGIN, END], [BEGIN, END], "++"),
-        ({"kind": "ends", "open": ["open"]}, [BEGIN], [BEGIN, END], "+-"),
         # The one that is of no kind is told as well.
-        ({"kind": "ends", "open": ["open"]}, [BEGIN], [BEGIN, ("left", {"type": "endd", "id": "j"})], "--"),
     ],
 )
 def test_what_is_known_of_an_entity_is_known_in_its_session(

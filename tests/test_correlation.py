@@ -94,6 +94,12 @@ def test_nobody_answers_oneself(pack: Pack) -> None:
     assert [message.name for message in messages] == ["ping", "?", "ping.result"]
 
 
+def test_who_asks_out_of_turn_may_be_answered_by_either_side(pack: Pack) -> None:
+    for answerer in ("left", "right"):
+        asked, answered = named(pack, ("right", ask(1)), (answerer, answer(1)))
+        assert answered.request is asked
+
+
 def test_both_sides_may_use_one_id(pack: Pack) -> None:
     ping = {"id": 1, "method": "ping"}
     messages = named(pack, ("left", ask(1)), ("right", ping), ("left", answer(1)), ("right", answer(1)))
@@ -135,6 +141,37 @@ def test_a_request_from_before_the_record_may_be_answered_in_it(pack: Pack, resp
 
 def test_a_later_id_than_any_asked_answers_nothing(pack: Pack) -> None:
     assert named(pack, ("left", ask(4)), ("right", answer(5)))[1].name == ""
+
+
+UNHEARD = [
+    {"method": "ask"},  # its id is missing
+    {"methods": "ask", "id": 2},
+    {"method": "dance"},
+]
+
+
+@pytest.mark.parametrize("unheard", UNHEARD, ids=str)
+@pytest.mark.parametrize("response", [answer(2), {"id": 2, "error": {"code": 1}}], ids=str)
+def test_what_was_no_request_may_be_answered_all_the_same(pack: Pack, unheard: Any, response: Any) -> None:
+    """That is the asker's fault, and not the other's; one answer for each."""
+    spoken = [("left", ask(1)), ("right", answer(1)), ("left", unheard), ("right", response)]
+    *_, excused = named(pack, *spoken)
+    assert excused.name == ("?" if "result" in response else "error")
+    *_, again = named(pack, *spoken, ("right", response))
+    assert (again.kind, again.problem.pointer) == (None, "/id")
+
+
+def test_a_request_with_the_id_of_another_may_have_been_meant_to_have_its_own(pack: Pack) -> None:
+    messages = named(pack, ("left", ask(1)), ("left", ask(1)), ("right", answer(1)), ("right", answer(2)))
+    assert [message.name for message in messages[2:]] == ["ask.result", "?"]
+
+
+def test_what_could_not_be_read_may_have_been_a_request(pack: Pack) -> None:
+    correlator = Correlator(pack)
+    correlator.message(Received(1, "left", "", ask(1)))
+    correlator.lose("main", "left")
+    heard = [correlator.message(Received(seq, "right", "", answer(seq))) for seq in (2, 3)]
+    assert [message.name for message in heard] == ["?", ""]
 
 
 # --- Errors ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance import jsontext
@@ -111,6 +111,7 @@ def test_number_keeps_its_value(token: str, value: Any) -> None:
         assert slowly(text) == parsed
 
 
+@settings(deadline=None)
 @given(documents, layouts)
 def test_agrees_with_json_loads(document: Any, layout: dict[str, Any]) -> None:
     text = json.dumps(document, **layout)

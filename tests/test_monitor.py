@@ -673,6 +673,52 @@ def status(state: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "action.status", "params": told}
 
 
+def numbered_states(*states: tuple[int, str]) -> list[tuple[str, Any]]:
+    told = {"action_id": "a", "ts_mono_ns": 1}
+    moved = [told | {"state": state, "status_seq": number} for number, state in states]
+    return [("world", {"jsonrpc": "2.0", "method": "action.status", "params": one}) for one in moved]
+
+
+def test_a_number_that_comes_late_is_told_once() -> None:
+    """It was told to be missing; that what it says cannot follow is no second fault."""
+    late = numbered_states((1, "accepted"), (3, "completed"), (2, "executing"))
+    (found,) = against(judged(said(*late), AWP))
+    assert (found.requirement, found.seq) == ("AWP-CTL-008", 2)
+    again = numbered_states((1, "accepted"), (2, "executing"), (2, "executing"))
+    assert [(one.requirement, one.seq) for one in against(judged(said(*again), AWP))] == [("AWP-CTL-008", 3)]
+
+
+def test_a_number_too_great_by_one_is_told_once() -> None:
+    states = numbered_states((1, "accepted"), (3, "executing"), (3, "executing"), (4, "completed"))
+    assert [(one.requirement, one.seq) for one in against(judged(said(*states), AWP))] == [("AWP-CTL-008", 2)]
+
+
+def test_a_number_acknowledged_too_early_is_no_fault_of_who_sends_it_then() -> None:
+    def ping(number: int, last: int) -> tuple[str, Any]:
+        params = {"origin_ns": 1, "last_status_seq": last}
+        return "agent", {"jsonrpc": "2.0", "id": number, "method": "ping", "params": params}
+
+    (first, second) = numbered_states((1, "accepted"), (2, "executing"))
+    found = against(judged(said(first, ping(1, 2), ping(2, 2), second, ping(3, 2)), AWP))
+    assert [(one.requirement, one.seq, one.party) for one in found] == [("AWP-CTL-008", 2, "agent")]
+
+
+def test_frames_out_of_order_are_told_once() -> None:
+    def frame(seq: int, ns: int) -> tuple[str, Any]:
+        sent = {"channel_id": 1, "seq": seq, "ts_mono_ns": ns, "flags": 1, "payload_b64": "e30="}
+        return "world", {"jsonrpc": "2.0", "method": "obs.frame", "params": sent}
+
+    assert broken(judged(said(frame(1, 10), frame(3, 30), frame(2, 20)), AWP)) == {"AWP-DAT-001"}
+    assert broken(judged(said(frame(1, 10), frame(2, 30), frame(3, 20)), AWP)) == {"AWP-CLK-001"}
+
+
+def test_a_message_from_the_wrong_side_is_told_once() -> None:
+    """Where its action stands nobody knows after it, so that what follows is no second fault."""
+    states = numbered_states((1, "accepted"), (2, "executing"), (3, "completed"))
+    wrong = [states[0], ("agent", states[1][1]), states[2]]
+    assert [(one.requirement, one.seq) for one in against(judged(said(*wrong), AWP))] == [("AWP-MSG-001", 2)]
+
+
 def test_a_message_of_no_kind_is_told_where_it_names_one() -> None:
     (found,) = against(judged(said(("agent", {"type": "acceptd", "id": "m"})), VA))
     assert (found.requirement, found.pointer, found.actual) == ("VA-MSG-001", "/type", "acceptd")

@@ -570,13 +570,13 @@ CASES: list[tuple[str, str, Spoken, str]] = [
     (
         "AWP-CMD-003",
         "a frame of no channel",
-        [*OPEN, ("agent", rpc(method="cmd.frame", params={"channel_id": 9}))],
+        [*OPEN, frame(), ("agent", rpc(method="cmd.frame", params={"channel_id": 9}))],
         "",
     ),
     (
         "AWP-CMD-003",
         "an action without a command channel",
-        [*ACTING, status(3, "executing", stream={"frames_applied": 3})],
+        [*ACTING, frame(), status(3, "executing", stream={"frames_applied": 3})],
         "",
     ),
     (
@@ -846,6 +846,19 @@ def test_command_frames_without_numbers_are_counted(numbers: Any, expected: str)
     told = status(2, "executing", MS, stream={"frames_applied": 2, "last_seq": 4})
     spoken = [*JOGGING, submit(3), admitted(3), *(jog(**one) for one in numbers), told]
     assert marks("AWP-CMD-003", said(*spoken)) == expected
+
+
+@pytest.mark.parametrize(
+    ("granted", "agent", "world"),
+    [({}, "", ""), ({"action_types": [], "channels": []}, "-", "-"), ({"action_types": "x"}, "", "")],
+)
+def test_what_was_granted_nobody_knows_where_it_is_not_said(granted: Any, agent: str, world: str) -> None:
+    """AWP-AGT-003, AWP-NEG-001: that it is not said is a fault of the answer alone."""
+    ready = answer(2, session_id="s-1", granted=granted)
+    spoken = said(*greeted()[:1], opened()[0], ready, submit(3), admitted(3), frame())
+    assert marks("AWP-AGT-003", spoken) == agent
+    assert marks("AWP-ACT-003", spoken) == world
+    assert marks("AWP-NEG-001", spoken) == world
 
 
 def test_frames_are_missed_only_where_frames_are_on_record() -> None:

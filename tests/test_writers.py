@@ -68,12 +68,12 @@ def unescaped(text: str) -> str:
 
 
 def test_github(tmp_path: Path) -> None:
-    path = message(tmp_path, '{"protocol": "va-agent-protocol",\n "type": "acepted"}', "a,b:c%.json")
+    path = message(tmp_path, '{"protocol": "va-agent-protocol",\n "kind": "accepted"}', "a,b:c%.json")
     [(word, properties, said), *_] = commands(written("github", path))
     assert (word, properties["file"], properties["title"]) == ("error", str(path), "VA-MSG-001 (MUST)")
     assert (properties["line"], properties["endLine"]) == ("1", "2")
     assert "col" not in properties  # refused for a region of several lines
-    assert "acepted" in said
+    assert "it has no /type" in said
 
 
 def test_github_knows_the_region_in_a_line() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 from conformance import jsontext
-from conformance.correlation import Message
+from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import JSON, Event, Spoken, in_input
 from conformance.findings import Finding, Level, Requirement
 from conformance.lifecycles import Move
@@ -94,7 +94,7 @@ def register(kind: str) -> Callable[[CheckFactory], CheckFactory]:
 
 def in_role(message: Message) -> bool:
     """Whether the message is of a kind that its speaker's role sends, as far as both are known."""
-    return message.kind is None or not message.known_party or message.party in message.kind.senders
+    return not is_from_the_wrong_side(message)
 
 
 def passed(requirement: Requirement, message: Message) -> Finding:

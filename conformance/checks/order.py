@@ -33,10 +33,14 @@ def measure(form: str | list[str]) -> Measure:
 
 @dataclass(slots=True)
 class _Count:
-    """Where one session's numbering stands. `replay_to` is the last number of a replay under way."""
+    """Where one session's numbering stands. `replay_to` is the last number of a replay under way, `missed`
+    are the latest that were told to be missing.
+    """
 
     last: int | None = None
     replay_to: int = 0
+    missed: range = range(0)
+    acknowledged: int = 0
     texts: dict[int, Message] = field(default_factory=dict)
 
 
@@ -117,7 +121,14 @@ class Sequence:
             yield self._next(message, at, number, count)
         elif place.get("report") and not moves and self._spec["start"] <= number <= last:
             yield passed(self._requirement, message)
+        elif number in count.missed:
+            return  # it was told to be missing, and is late
+        elif count.missed and number == last:
+            count.missed = range(
+                0
+            )  # the one before was told to have the wrong number: this has the right one
         else:
+            count.missed = range(last + 1, number) or count.missed
             said = f"the number is {number}, and the one after {last} is {last + 1}"
             said += "; numbers in between are missing" if number > last else "; it was used before"
             count.last = max(last, number)
@@ -125,8 +136,8 @@ class Sequence:
 
     def _acknowledged(self, message: Message, at: str, count: _Count) -> Iterable[Finding]:
         last, number = count.last, counter(message.at(at))
-        if number is not None and last is not None and number > last:
-            count.last = number
+        if number is not None and last is not None and number > max(last, count.acknowledged):
+            count.acknowledged = number
             said = f"the number {number} is acknowledged, and {last} is the last one that was sent"
             yield failed(self._requirement, message, said, at, expected=(last,), actual=number)
 
@@ -150,15 +161,17 @@ class Gaps:
         specs = [spec for requirement in pack.requirements.values() for spec in requirement.checks]
         self._fields = [row for spec in specs if spec["kind"] == "sequence" for row in spec["fields"]]
         self._last: dict[str, int] = {}
+        self._missed: dict[str, range] = {}
 
     def before(self, message: Message, session: str) -> bool:
-        """Whether numbers of the session are missing before the message's own."""
+        """Whether numbers of the session are missing before the message's own, or its own was."""
         for row in self._fields:
             number = counter(message.at(row["at"])) if message.is_a(row["on"]) else None
             if number is not None:
                 last = self._last.get(session, number - 1)
                 self._last[session] = max(last, number)
-                return number > last + 1
+                self._missed[session] = range(last + 1, number) or self._missed.get(session, range(0))
+                return number > last + 1 or number in self._missed[session]
         return False
 
 

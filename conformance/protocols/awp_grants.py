@@ -73,6 +73,8 @@ def _framed(memory: Memory, message: Message) -> Iterable[Told]:
     session, channel = memory.session(message), whole(message.at("/params/channel_id"))
     if session is None or channel in (None, 0) or session.connection != message.event.connection:
         return
+    if not isinstance(session.granted.get("channels"), list):
+        return  # nobody knows what was granted
     if channel in session.channels:
         yield HOLDS
     else:
@@ -193,6 +195,8 @@ def granted(memory: Memory, message: Message) -> Iterable[Told]:
     session = memory.session(message)
     if session is None or not session.whole or not session.bodies or message.request is None:
         return
+    if not isinstance(session.granted.get("action_types"), list):
+        return  # nobody knows what was granted
     wrong = _ungranted(session, _asked(message))
     if wrong and (message.name.endswith(".result") or message.at("/error/code") == FORBIDDEN):
         yield from refused(message, FORBIDDEN, f"{wrong} was not granted")
@@ -204,6 +208,8 @@ def within(memory: Memory, message: Message) -> Iterable[Told]:
     session = memory.session(message)
     if session is None or not session.whole or session.closed:
         return
+    if not isinstance(session.granted.get("action_types"), list):
+        return  # nobody knows what was granted
     wrong = _ungranted(session, table(message.at("/params")))
     if wrong:
         yield Told(f"{wrong} was not granted", "/params")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from conformance import integers
-from conformance.checks import Observation, in_role
-from conformance.correlation import Message
+from conformance.checks import Observation
+from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
 
@@ -178,7 +178,8 @@ class Memory:
             if seen.lost is None or message is not None:
                 self._lose(seen)
             return False
-        if not in_role(message):
+        if is_from_the_wrong_side(message):
+            self._lose(seen)
             return False
         self._count(message)
         self._see_frame(message)
