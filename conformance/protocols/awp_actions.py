@@ -6,21 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from conformance.correlation import Message
-from conformance.protocols.awp_record import (
-    MS,
-    TERMINAL,
-    WAITING,
-    Action,
-    Memory,
-    Session,
-    names,
-    numbered,
-    table,
-    tables,
-    whole,
-)
+from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, Session, numbered
 from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_sessions import refused
+from conformance.protocols.awp_values import names, table, tables, whole
 from conformance.schemas import embedded
 
 

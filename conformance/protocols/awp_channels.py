@@ -11,8 +11,9 @@ from typing import Any
 
 from conformance import jsontext
 from conformance.correlation import Message
-from conformance.protocols.awp_record import MS, Channel, Memory, Session, names, table, tables, whole
+from conformance.protocols.awp_record import MS, Channel, Memory, Session
 from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_values import names, table, tables, whole
 from conformance.schemas import embedded
 
 KEYFRAME, RESYNC = 1, 8

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.correlation import Message
-from conformance.protocols.awp_record import MS, WAITING, Memory, Session, table, whole
+from conformance.protocols.awp_record import MS, WAITING, Memory, Session
 from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_values import table, whole
 
 
 def _per_tick(session: Session) -> list[int]:

@@ -6,18 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.correlation import Message
-from conformance.protocols.awp_record import (
-    TERMINAL,
-    Memory,
-    Session,
-    names,
-    number,
-    table,
-    tables,
-    whole,
-)
+from conformance.protocols.awp_record import TERMINAL, Memory, Session
 from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_sessions import refused
+from conformance.protocols.awp_values import names, number, table, tables, whole
 
 FORBIDDEN = 4001
 UNAVAILABLE = 2001

@@ -7,8 +7,9 @@ from typing import Any
 
 from conformance.checks import same
 from conformance.correlation import Message
-from conformance.protocols.awp_record import Memory, names, table, tables, whole
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_values import names, table, tables, whole
 
 MANIFESTS = ("initialize.result", "world.manifest.result")
 

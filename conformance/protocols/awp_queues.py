@@ -9,18 +9,10 @@ from conformance.checks import same
 from conformance.correlation import Message
 from conformance.findings import Level
 from conformance.protocols.awp_actions import policies
-from conformance.protocols.awp_record import (
-    MS,
-    TERMINAL,
-    WAITING,
-    Action,
-    Memory,
-    Session,
-    table,
-    whole,
-)
+from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, Session
 from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_sessions import refused
+from conformance.protocols.awp_values import table, whole
 
 
 def _policy(session: Session, params: dict[str, Any]) -> Any:

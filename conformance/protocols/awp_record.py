@@ -6,38 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from conformance import integers
 from conformance.checks import Observation
 from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
+from conformance.protocols.awp_values import names, number, table, tables, whole
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
-
-
-whole = integers.counter
-"""A value as a counter or a time, or None where it is none (which is another requirement's matter)."""
-
-
-def number(value: Any) -> float | None:
-    """A value as a number, or None where it is none."""
-    return None if isinstance(value, bool) or not isinstance(value, (int, float)) else value
-
-
-def table(value: Any) -> dict[str, Any]:
-    """A value as an object; empty where it is none."""
-    return value if isinstance(value, dict) else {}
-
-
-def tables(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; none where it is no list."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def names(value: Any) -> list[str]:
-    """The strings of a list; none where it is no list."""
-    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
 class Channel(NamedTuple):

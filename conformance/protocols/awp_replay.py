@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from conformance.checks import same
 from conformance.correlation import Message
-from conformance.protocols.awp_record import NUMBERED, Memory, numbered, table, whole
+from conformance.protocols.awp_record import NUMBERED, Memory, numbered
 from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_values import table, whole
 
 
 @rule("session.resume.result", *NUMBERED)

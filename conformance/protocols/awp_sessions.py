@@ -8,18 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from conformance.correlation import Message
 from conformance.patterns import matches
-from conformance.protocols.awp_record import (
-    NUMBERED,
-    TERMINAL,
-    Memory,
-    Session,
-    names,
-    numbered,
-    table,
-    tables,
-    whole,
-)
+from conformance.protocols.awp_record import NUMBERED, TERMINAL, Memory, Session, numbered
 from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_values import names, table, tables, whole
 
 OURS = range(1000, 5000)
 """The codes of the protocol's own errors."""
