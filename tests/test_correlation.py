@@ -242,7 +242,7 @@ def test_an_error_for_a_request_that_nobody_made(pack: Pack) -> None:
         ),
         ([], "it has neither a method, nor a result, nor an error: it is no JSON-RPC message", "", set()),
     ],
-    ids=lambda one: str(one)[:30],
+    ids=lambda one: " ".join(sorted(one)) if isinstance(one, set) else str(one)[:30],
 )
 def test_why_a_message_has_no_kind(
     pack: Pack, value: Any, said: str, pointer: str, expected: set[str]
