@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -52,9 +53,19 @@ class Run:
         return {row["name"]: row["status"] for row in self.report["scenarios"]}
 
 
-def conformance_run(out: Path, protocol: str, target: str, *options: str, timeout: float = 100) -> Run:
-    """Run the command in an empty folder; its report is sound, whatever came out."""
+def conformance_run(
+    out: Path, protocol: str, target: str, *options: str, timeout: float = 100, covered: bool = True
+) -> Run:
+    """Run the command in an empty folder; its report is sound, whatever came out.
+
+    One of many like it need not be `covered`: coverage doubles the time that it takes.
+    """
     out.mkdir(parents=True, exist_ok=True)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if covered or not name.startswith("COVERAGE_PROCESS")
+    }
     command = [*COMMAND, "run", protocol, "--target", target, "--out", "report", *options]
     began = time.monotonic()
     done = subprocess.run(
@@ -65,6 +76,7 @@ def conformance_run(out: Path, protocol: str, target: str, *options: str, timeou
         text=True,
         check=False,
         timeout=timeout,
+        env=environment,
     )
     run = Run(out / "report", done.returncode, done.stdout, done.stderr, time.monotonic() - began)
     assert "Traceback" not in run.text + run.said, run.said

@@ -38,13 +38,19 @@ def words(run: Run) -> str:
 
 @pytest.mark.parametrize(("pack", "role"), REFERENCES)
 def test_each_fault_breaks_its_requirement_and_no_other(pack: Pack, role: str, tmp_path: Path) -> None:
-    """And without a fault, nothing is broken, and everything that was tried could be decided."""
+    """And without a fault, nothing is broken, and everything that was tried could be decided.
+
+    Of a revision that takes its reference implementation over from another, some of the faults.
+    """
     faults = campaign.faults(pack, role)
     assert len(faults) >= 10
+    if pack.base is not None:
+        faults = dict(list(faults.items())[::6])
 
     def carried_out(fault: str) -> tuple[str, Run]:
         target = f"reference:{fault}" if fault else "reference"
-        return fault, conformance_run(tmp_path / (fault or "honest"), pack.name, target)
+        out = tmp_path / (fault or "honest")
+        return fault, conformance_run(out, pack.name, target, covered=not fault)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = dict(pool.map(carried_out, ["", *faults]))
