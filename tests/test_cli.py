@@ -42,6 +42,11 @@ def process(*arguments: Any, cwd: Path | None = None, **options: Any) -> subproc
     )
 
 
+def heeds_interrupts() -> None:
+    """A child of a shell's background job would ignore Ctrl-C from its birth."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def one_sentence(text: str) -> str:
     """What is said on standard error, which is one line and no traceback."""
     assert "Traceback" not in text
@@ -107,6 +112,7 @@ def test_an_endless_input_is_judged_as_it_comes() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heeds_interrupts,
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
