@@ -415,7 +415,10 @@ TAKEN_ON = [dispatch(), told("accepted")]
         ([dispatch()], ""),
         ([told("accepted"), told("progress", "09")], ""),  # nobody saw it begin
         ([*TAKEN_ON, told("cancel", "09")], ""),
-        ([*TAKEN_ON, ("agent", told("cancel", "09")[1])], "-"),  # which is not for an agent to send
+        (
+            [*TAKEN_ON, ("agent", told("cancel", "09")[1])],
+            "",
+        ),  # told as what an agent may not send, and no more
     ],
 )
 def test_what_began_ends_before_the_stream_does(spoken: list[Spoken], expected: str) -> None:
