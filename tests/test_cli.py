@@ -338,7 +338,11 @@ def test_a_named_pipe_is_judged_as_it_comes(here: Path) -> None:
 
 def test_interrupted() -> None:
     with subprocess.Popen(
-        [*COMMAND, "validate"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "validate"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heeds_interrupts,
     ) as child:
         assert child.stderr is not None
         time.sleep(1.0)  # it then waits for its input

@@ -88,19 +88,10 @@ def deadline(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-004, AWP-ACT-008: when the time that the member `by` gives is up, the action ends with
     deadline_exceeded, and not before. In lockstep the time is advisory.
     """
-    session, action, now = (
-        memory.session(message),
-        memory.action(message),
-        whole(message.at("/params/ts_mono_ns")),
-    )
-    if (
-        session is None
-        or action is None
-        or action.asked is None
-        or now is None
-        or session.mode != "streaming"
-    ):
+    found = memory.status(message)
+    if found is None or found[0].mode != "streaming" or found[1].asked is None:
         return
+    session, action, now = found
     due, state = _due(session, action), message.at("/params/state")
     exceeded = message.at("/params/reason") == "deadline_exceeded"
     if due is None:
@@ -210,13 +201,10 @@ def unknown(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.status")
 def abort(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-010: an abort is over within the max_abort_ms that the type declares."""
-    session, action, now = (
-        memory.session(message),
-        memory.action(message),
-        whole(message.at("/params/ts_mono_ns")),
-    )
-    if session is None or action is None or action.state != "cancelling" or now is None:
+    found = memory.status(message)
+    if found is None or found[1].state != "cancelling":
         return
+    session, action, now = found
     most, since = whole(session.type_of(action.params).get("max_abort_ms")), action.entered.get("cancelling")
     if most is None or since is None or message.at("/params/state") not in TERMINAL:
         return
@@ -349,13 +337,10 @@ def stale(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.status")
 def valid(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-007: in a streaming world with max_basis_age_ms, no intent begins after its valid_until_ns."""
-    session, action, now = (
-        memory.session(message),
-        memory.action(message),
-        whole(message.at("/params/ts_mono_ns")),
-    )
-    if session is None or action is None or now is None or session.mode != "streaming":
+    found = memory.status(message)
+    if found is None or found[0].mode != "streaming":
         return
+    session, action, now = found
     until = whole(action.params.get("valid_until_ns"))
     bound = table(session.manifest.get("safety_policy")).get("max_basis_age_ms")
     begins = action.state in WAITING and message.at("/params/state") == "executing"

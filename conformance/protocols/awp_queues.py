@@ -75,13 +75,10 @@ def queue(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.status")
 def replace(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-003: an action that executes ends as preempted where one that replaces it begins."""
-    session, action, now = (
-        memory.session(message),
-        memory.action(message),
-        whole(message.at("/params/ts_mono_ns")),
-    )
-    if session is None or action is None or action.state != "executing" or now is None:
+    found = memory.status(message)
+    if found is None or found[1].state != "executing":
         return
+    session, action, now = found
     state, newer = message.at("/params/state"), _replacing(session, action)
     times = [time for one in newer if (time := one.entered.get("executing")) is not None]
     if state == "preempted" and message.at("/params/reason") is None and newer:
@@ -135,14 +132,11 @@ def staged(memory: Memory, message: Message) -> Iterable[Told]:
 
     The session clock moves with advances alone, so the two do not have the same time.
     """
-    session, action, now = (
-        memory.session(message),
-        memory.action(message),
-        whole(message.at("/params/ts_mono_ns")),
-    )
-    if session is None or action is None or session.mode != "lockstep" or action.state != "executing":
+    found = memory.status(message)
+    if found is None or found[0].mode != "lockstep" or found[1].state != "executing":
         return
-    if message.at("/params/state") != "preempted" or message.at("/params/reason") is not None or now is None:
+    session, action, now = found
+    if message.at("/params/state") != "preempted" or message.at("/params/reason") is not None:
         return
     later = [one for one in _rivals(session, action.params, action.id) if _number(one) > _number(action)]
     admitted = [one.entered.get("accepted") for one in later if one.state not in TERMINAL]
@@ -237,19 +231,10 @@ DEFAULT_TIMEOUT_MS = 60_000
 @rule("action.status")
 def timeout(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-APR-003: an approval that does not come times out after approval_timeout_ms, and not before."""
-    session, action, now = (
-        memory.session(message),
-        memory.action(message),
-        whole(message.at("/params/ts_mono_ns")),
-    )
-    if (
-        session is None
-        or action is None
-        or action.state != "pending_approval"
-        or now is None
-        or not session.manifest
-    ):
+    found = memory.status(message)
+    if found is None or found[1].state != "pending_approval" or not found[0].manifest:
         return
+    session, action, now = found
     policy, since = table(session.manifest.get("safety_policy")), action.entered.get("pending_approval")
     most = whole(policy.get("approval_timeout_ms", DEFAULT_TIMEOUT_MS))
     if since is None or most is None:

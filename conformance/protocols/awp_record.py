@@ -201,6 +201,12 @@ class Memory:
         named = table(message.at("/params") or message.at("/result")).get("action_id")
         return session.actions.get(str(named)) if session else None
 
+    def status(self, message: Message) -> tuple[Session, Action, int] | None:
+        """The session, the action and the session time of a status; None where one of them is not known."""
+        session, action = self.session(message), self.action(message)
+        now = whole(message.at("/params/ts_mono_ns"))
+        return None if session is None or action is None or now is None else (session, action, now)
+
     def others(self, message: Message) -> Iterable[Session]:
         """Other sessions that are open, on connections that are."""
         for session in self.sessions.values():
