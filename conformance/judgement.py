@@ -32,9 +32,14 @@ class Told(NamedTuple):
     event: Event | None = None
 
     @property
+    def start(self) -> tuple[int, int]:
+        """Line and column of the region."""
+        return max(self.finding.line, 1), max(self.finding.column, 1)
+
+    @property
     def region(self) -> Region:
         """Where in the input the part of the message stands that the finding is about."""
-        line, column = max(self.finding.line, 1), max(self.finding.column, 1)
+        line, column = self.start
         place = self.place
         if place is None or not isinstance(self.event, (Sent, Received)):
             return Region(line, column, line, column + 1)
@@ -64,6 +69,8 @@ class Judged:
     path: str
     pack: Pack | None = None
     messages: int = 0
+    unjudged: int = 0
+    """How many of them answer what is not in the record, so that nobody knows their kind."""
     told: int = 0
     """How many findings were told."""
     fails: bool = False
@@ -93,7 +100,8 @@ class Judged:
         word = "interrupted" if self.stopped else "valid" if self.valid else "invalid"
         name = self.pack.name if self.pack else "no protocol"
         told = f", {plural(self.told, 'finding')}" if self.told else ""
-        return f"{self.path}: {word} ({name}, {plural(self.messages, 'message')}{told})"
+        unknown = f", {self.unjudged} of them not judged: answers to no request here" if self.unjudged else ""
+        return f"{self.path}: {word} ({name}, {plural(self.messages, 'message')}{unknown}{told})"
 
 
 def exit_code(judged: list[Judged]) -> ExitCode:

@@ -70,8 +70,9 @@ class Monitor:
         """How often each (lifecycle, from, to) of a table was taken."""
         self.illegal: Counter[tuple[str, str, str]] = Counter()
         """The same for moves that the table does not have."""
-        self.unknown: list[Message] = []
-        """Messages of which only other records could tell the kind."""
+        self.unknown = 0
+        """How many messages are of a kind that only other records could tell, and so were not judged."""
+        self.why_unknown = ""
 
     def feed(self, event: Event) -> list[Finding]:
         """The findings that this event settles, each with its place in the input."""
@@ -128,7 +129,8 @@ class Monitor:
             error = self._envelope[0]
             yield _from_error(message, self._attribution.of(error, ""), error)
         elif message.name == "?":
-            self.unknown.append(message)
+            self.unknown += 1
+            self.why_unknown = self.why_unknown or message.problem.said
         elif message.kind is not None or self._published:
             yield from self._by_schema(message, [finding for finding in findings if not finding.ok])
         elif isinstance(message.value, dict):

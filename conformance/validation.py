@@ -118,9 +118,9 @@ def _judge_record(record: records.Record, judged: Judged, options: Options, tell
         told(judges.end())
     finally:
         monitor = judges.chosen.monitor
-        judged.messages = monitor.messages
-    if monitor.unknown and len(monitor.unknown) == monitor.messages:
-        judged.error = f"{judged.path}: {monitor.unknown[0].problem.said}"
+        judged.messages, judged.unjudged = monitor.messages, monitor.unknown
+    if monitor.unknown and monitor.unknown == monitor.messages:
+        judged.error = f"{judged.path}: {monitor.why_unknown}"
     elif not monitor.messages and not judged.told:
         judged.error = f"{judged.path} holds no message"
 

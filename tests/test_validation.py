@@ -103,7 +103,7 @@ def test_json() -> None:
     assert set(value) == {"kit", "inputs"}
     assert value["kit"]["name"] == "agent-conformance-kit"
     one, gone = value["inputs"]
-    members = {"path", "protocol", "revision", "messages", "valid", "findings"}
+    members = {"path", "protocol", "revision", "messages", "unjudged", "valid", "findings"}
     assert set(one) == members
     assert (one["path"], one["protocol"], one["revision"]) == ("in", "va-agent-protocol", "0.1.0")
     assert (one["messages"], one["valid"]) == (2, False)
@@ -211,6 +211,14 @@ def test_a_response_alone_shows_no_kind_and_can_be_told_it(tmp_path: Path) -> No
     judged = judge(data, STATELESS, AWP)
     assert "name it with -k" in judged.error
     assert judge(data, Options(kind="session.close.result"), AWP).valid
+
+
+def test_messages_that_could_not_be_judged_are_not_passed_over_in_silence() -> None:
+    ping = b'{"jsonrpc":"2.0","id":4,"method":"ping","params":{"origin_ns":1}}\n'
+    inputs = told(ping + b'{"jsonrpc":"2.0","id":2,"result":{}}\n{"jsonrpc":"2.0","id":3,"result":{}}')
+    [judged] = inputs.judged
+    assert judged.summary().endswith(", 3 messages, 2 of them not judged: answers to no request here)")
+    assert inputs.json["inputs"][0]["unjudged"] == 2
 
 
 def test_a_broken_transcript(tmp_path: Path) -> None:

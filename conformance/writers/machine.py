@@ -20,7 +20,7 @@ class Writing:
 
     def told(self, judged: Judged, told: Told) -> None:
         """Keep it."""
-        finding, region = told.finding, told.region
+        finding, (line, column) = told.finding, told.start
         self._findings.append(
             {
                 "requirement": finding.requirement,
@@ -28,8 +28,8 @@ class Writing:
                 "verdict": told.verdict.word,
                 "seq": finding.seq,
                 "party": finding.party,
-                "line": region.line,
-                "column": region.column,
+                "line": line,
+                "column": column,
                 "pointer": finding.pointer,
                 "message": finding.message,
                 "expected": list(finding.expected),
@@ -44,6 +44,7 @@ class Writing:
             "protocol": judged.pack.protocol if judged.pack else None,
             "revision": judged.pack.revision if judged.pack else None,
             "messages": judged.messages,
+            "unjudged": judged.unjudged,
             "valid": judged.valid,
             "findings": self._findings,
         }

@@ -22,7 +22,8 @@ class Writing:
 
     def __init__(self, write: Write, width: int) -> None:
         self._write = write
-        self._rules: dict[str, dict[str, Any]] = {}
+        self._rules: dict[str, tuple[int, dict[str, Any]]] = {}
+        """Requirement → its place among the rules, and the rule."""
         self._results: list[dict[str, Any]] = []
         self._notifications: list[dict[str, Any]] = []
 
@@ -30,14 +31,16 @@ class Writing:
         """A result."""
         finding = told.finding
         known = judged.pack.requirements if judged.pack else packs.wire_requirements()
-        self._rules.setdefault(finding.requirement, _rule(known[finding.requirement]))
+        if finding.requirement not in self._rules:
+            rule = _rule(known[finding.requirement])
+            self._rules[finding.requirement] = len(self._rules), rule
         location: dict[str, Any] = {"physicalLocation": _physical(judged, told.region)}
         if finding.pointer:
             location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
         self._results.append(
             {
                 "ruleId": finding.requirement,
-                "ruleIndex": list(self._rules).index(finding.requirement),
+                "ruleIndex": self._rules[finding.requirement][0],
                 "level": "error" if told.verdict is Verdict.FAIL else "warning",
                 "message": {"text": finding.message},
                 "locations": [location],
@@ -61,7 +64,11 @@ class Writing:
             "executionSuccessful": not self._notifications,
             "toolExecutionNotifications": self._notifications,
         }
-        driver = {"name": KIT["name"], "version": KIT["version"], "rules": list(self._rules.values())}
+        driver = {
+            "name": KIT["name"],
+            "version": KIT["version"],
+            "rules": [rule for _, rule in self._rules.values()],
+        }
         run = {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",

@@ -10,9 +10,9 @@ from conformance.writers import Write
 
 def sentence(judged: Judged, told: Told) -> str:
     """A finding in one line."""
-    finding, region = told.finding, told.region
+    finding, (line, column) = told.finding, told.start
     at = f" (at {finding.pointer})" if finding.pointer else ""
-    place = f"{judged.path}:{region.line}:{region.column}"
+    place = f"{judged.path}:{line}:{column}"
     return printable(f"{place}: {told.level.value} {finding.requirement}: {finding.message}{at}")
 
 
