@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import packs, scenarios
-from conformance.errors import NoSuchPack, NoSuchRequirement
+from conformance.errors import NoSuchRequirement
 from conformance.findings import Requirement
 from conformance.packs import Pack
 from conformance.wording import plural, printable
@@ -26,17 +26,14 @@ EVERY_PACK = "every protocol"
 
 def chosen(name: str = "") -> tuple[Pack, ...]:
     """The pack of that name, or every pack if it is empty; NoSuchPack says what there is."""
-    if not name:
-        return packs.find_all()
-    try:
-        return (packs.find(name),)
-    except NoSuchPack as error:
-        known = [one for pack in packs.find_all() for one in (pack.name, pack.protocol)]
-        raise NoSuchPack(f"{error}{meant(name, known)}") from None
+    return (packs.find(name),) if name else packs.find_all()
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """`; did you mean …?`, where some known names are near; else nothing."""
+def _meant(name: str, known: Iterable[str]) -> str:
+    """`; did you mean …?`, where some known ids are near; else nothing.
+
+    Unlike the words of a protocol, ids differ by digits, and several are as near as one.
+    """
     folded = {one.casefold(): one for one in known}
     exact = folded.get(name.casefold())
     near = [exact] if exact else [folded[one] for one in get_close_matches(name.casefold(), folded)]
@@ -228,5 +225,5 @@ def having(name: str, pack_name: str = "") -> list[Pack]:
         where = found[0].name if pack_name else "no pack"
         said = f"{where} has no requirement" if pack_name else "no pack has a requirement"
         known = dict.fromkeys(one for pack in found for one in pack.requirements)
-        raise NoSuchRequirement(f"{said} {name!r}{meant(name, known)}")
+        raise NoSuchRequirement(f"{said} {name!r}{_meant(name, known)}")
     return having_it

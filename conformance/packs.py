@@ -7,7 +7,7 @@ its protocol; its own files then say only what is different (`revisions`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from conformance.events import JSON
 from conformance.findings import Level, Requirement
 from conformance.revisions import Layers
 from conformance.schemas import Schemas, SenderForm, apply_patch, load
+from conformance.wording import nearest
 
 
 def data_root() -> Path:
@@ -141,8 +142,8 @@ class Pack:
         for kind in self.kinds:
             if kind.name == name:
                 return kind
-        there_is = ", ".join(kind.name for kind in self.kinds)
-        raise NoSuchKind(f"{self.name} has no kind {name!r}; it has {there_is}")
+        names = [kind.name for kind in self.kinds]
+        raise NoSuchKind(f"{self.name} has no kind {name!r}{_meant(name, names)}; it has {', '.join(names)}")
 
     @cached_property
     def requirements(self) -> dict[str, Requirement]:
@@ -331,7 +332,13 @@ def find(name: str) -> Pack:
         if revision in ("", pack.revision):
             return pack
     there_is = ", ".join(pack.name for pack in (known or find_all()))
-    raise NoSuchPack(f"there is no pack {name!r}; there is {there_is}")
+    meant = _meant(protocol, [pack.protocol for pack in find_all()])
+    raise NoSuchPack(f"there is no pack {name!r}{meant}; there is {there_is}")
+
+
+def _meant(word: str, names: Iterable[str]) -> str:
+    near = nearest(word, names)
+    return f" (did you mean {near}?)" if near else ""
 
 
 def pointer_value(value: JSON, where: str) -> JSON:

@@ -25,9 +25,11 @@ VA = packs.find("va-agent-protocol@0.1.0")
 # In those left out, a replay repeats what the record holds already, so a change of one copy is more than one
 # fault; or two sessions have the same numbers.
 LEFT_OUT = ("audit-log-of-two-connections", "resumed-before-admission", "shared-embodiment-bound-twice")
-TRACES = sorted(
+VALID = sorted(
     path for path in (AWP.fixtures / "transcripts" / "valid").glob("*.jsonl") if path.stem not in LEFT_OUT
 )
+# What is broken at every place of a record: the traces of a real world, and a sixth of those made by hand.
+TRACES = [path for at, path in enumerate(VALID) if at % 6 == 0 or path.read_bytes().startswith(b'{"from"')]
 
 
 def judged(events: Iterable[Event], pack: Pack, *, end: bool = True, **options: Any) -> list[Finding]:

@@ -187,5 +187,5 @@ def test_a_requirement_that_no_pack_has(name: str, pack: str, said: str) -> None
 
 
 def test_a_pack_that_there_is_not() -> None:
-    with pytest.raises(NoSuchPack, match=r"did you mean va-agent-protocol@0\.1\.0"):
+    with pytest.raises(NoSuchPack, match=r"; there is va-agent-protocol@0\.1\.0$"):
         catalogue.chosen("va-agent-protocol@0.1.1")
