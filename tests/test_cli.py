@@ -174,7 +174,7 @@ def test_options_of_validate(here: Path) -> None:
         (("x.json",), 3, "x.json cannot be read: No such file or directory"),
         (("-p", "nothing", "-"), 2, "there is no pack 'nothing'; there is atep@1, awp@0.1-draft.12, "),
         (("-p", "awp@9", "-"), 2, "there is no pack 'awp@9'; there is awp@0.1-draft.12, awp@0.1-draft.7"),
-        (("-p", "awp", "-k", "pong", "-"), 2, "awp@0.1-draft.12 has no kind 'pong' (did you mean ping?); it "),
+        (("-p", "awp", "-k", "pong", "-"), 2, "awp@0.1-draft.12 has no kind 'pong' (did you mean ping?)"),
         (("-k", "pong", str(VALID)), 2, "va-agent-protocol@0.1.0 has no kind 'pong'"),
         (("-",), 3, "-: no known protocol recognises this input"),
         (("a" * 300,), 3, "a" * 300 + " cannot be read: File name too long"),

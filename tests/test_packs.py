@@ -94,7 +94,7 @@ def test_kinds() -> None:
     dispatch = VA.kind("dispatch")
     assert (dispatch.senders, dispatch.document) == (("orchestrator",), False)
     assert VA.kind("TaskUnit").document
-    with pytest.raises(NoSuchKind, match=r"has no kind 'dispach' \(did you mean dispatch\?\); it has dispatch,"):
+    with pytest.raises(NoSuchKind, match=r"no kind 'dispach' \(did you mean dispatch\?\); it has disp"):
         VA.kind("dispach")
 
 
