@@ -248,6 +248,9 @@ class Driver:
         if self._lines[name].is_open:
             self._actions.append(Finish(name) if step.verb == "close" else Cut(name))
 
+    def _ends(self, step: Step, now: Now) -> None:
+        self._waiting = Waiting(step, step.args["ends"], now.monotonic + self._time(step))
+
     # ── waiting ───────────────────────────────────────────────────────────────────────────────────
 
     def _is_settled(self, waiting: Waiting) -> bool:
@@ -261,6 +264,8 @@ class Driver:
             return True
         if step.verb == "connect" and line.is_open:
             self._waiting = None
+        elif line.ended is not None and step.verb == "ends":
+            self._settle(step, self._seq)
         elif line.ended is not None and step.verb != "wait":
             self._cut_off(waiting, line.ended)
         return self._waiting is None
@@ -375,4 +380,5 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "connect": Driver._connect,
     "close": Driver._close,
     "drop": Driver._close,
+    "ends": Driver._ends,
 }

@@ -208,6 +208,7 @@ class Session:
             stderr=self._stderr_path,
             patience=self._plan.patience,
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
+            scenario=self._scenario.name,
         )
         self._transport = make_transport(self._plan.target, options)
         return await self._carry_out(self.driver.start())

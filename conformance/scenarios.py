@@ -44,7 +44,15 @@ class Step:
     @property
     def proves(self) -> tuple[str, ...]:
         """The requirements that this step decides."""
-        named = self.args.get("proves", ())
+        return self._named("proves")
+
+    @property
+    def breaks(self) -> tuple[str, ...]:
+        """The requirements that what this step sends breaks on purpose."""
+        return self._named("breaks")
+
+    def _named(self, member: str) -> tuple[str, ...]:
+        named = self.args.get(member, ())
         return (named,) if isinstance(named, str) else tuple(named)
 
     @property
@@ -75,7 +83,7 @@ class Scenario:
 
 VERBS = (
     *("send", "raw", "request", "expect", "never", "wait"),
-    *("silence", "given", "set", "connect", "close", "drop"),
+    *("silence", "given", "set", "connect", "close", "drop", "ends"),
 )
 """What a step may do; `repeat` and `use` are written out when a scenario is read."""
 

@@ -35,7 +35,8 @@ class Vetting:
 
     def mistakes(self, verb: str, row: Mapping[str, Any]) -> Iterator[Mistake]:
         """The mistakes of the next step."""
-        yield from requirements(row.get("proves", ()), "/proves", self._pack)
+        for member in ("proves", "breaks"):
+            yield from requirements(row.get(member, ()), f"/{member}", self._pack)
         yield from self._kind(verb, row)
         yield from self._places(verb, row)
         yield from self._content(verb, row)
@@ -90,7 +91,7 @@ class Vetting:
     def _places(self, verb: str, row: Mapping[str, Any]) -> Iterator[Mistake]:
         if verb == "connect":
             self._connections.add(row[verb])
-        for member in ("over", "close", "drop"):
+        for member in ("over", "close", "drop", "ends"):
             if member in row and row[member] not in self._connections:
                 there_is = ", ".join(sorted(self._connections))
                 yield f"/{member}", f"there is no connection {row[member]!r} here; there is {there_is}"

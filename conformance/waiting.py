@@ -75,7 +75,7 @@ def wanted(step: Step) -> str:
     """What the step waits for, in words."""
     if step.verb == "request":
         return f"the answer to {step.args['request']}"
-    if step.verb in ("close", "drop"):
+    if step.verb in ("close", "drop", "ends"):
         return f"the end of the connection {step.args[step.verb]}"
     return str(step.args[step.verb])
 

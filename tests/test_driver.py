@@ -502,6 +502,19 @@ def test_a_connection_is_closed_or_cut_and_its_end_awaited(verb: str, action: Ac
     assert stuck.outcome[1].endswith("the end of the connection main did not come within 5 s")
 
 
+def test_the_end_of_a_connection_is_awaited_of_the_implementation() -> None:
+    steps = "- ends: main\n  proves: AWP-SES-009\n"
+    play = world(steps)
+    assert (play.did, play.done) == ([], False)
+    assert play.hears(STATE).ends().found == {"AWP-SES-009": "pass"}
+    assert play.outcome == ("passed", "")
+    open_still = world(steps).hears(STATE).waits(5.0)
+    assert open_still.outcome[0] == "inconclusive"
+    assert open_still.found == {"AWP-SES-009": "inconclusive"}
+    late = world(steps + "  deadline: 2 s\n").hears(STATE).waits(2.0)
+    assert (late.outcome[0], late.found) == ("failed", {"AWP-SES-009": "fail"})
+
+
 @pytest.mark.parametrize("verb", ["close", "drop"])
 def test_a_connection_that_has_ended_need_not_be_closed(verb: str) -> None:
     play = world(f"- wait: 1 s\n- {verb}: main\n").ends().waits(1.0)

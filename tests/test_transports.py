@@ -219,10 +219,20 @@ def test_a_process_gets_a_trimmed_environment_its_directory_and_its_own_group(
 
 
 def test_the_environment_holds_only_what_is_set() -> None:
-    assert environment({"HOME": "/h", "AWS_SECRET_ACCESS_KEY": "s"}) == {
+    assert environment({"HOME": "/h", "AWS_SECRET_ACCESS_KEY": "s"}, Options()) == {
         "HOME": "/h",
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def test_a_child_is_told_the_scenario() -> None:
+    async def main() -> None:
+        target = stdio("says_environment") + " {scenario}.x"
+        said = json.loads((await conversation(target, scenario="cancel"))[0])
+        assert said["environ"]["CONFORMANCE_SCENARIO"] == "cancel"
+        assert said["arguments"] == ["cancel.x"]
+
+    run(main)
 
 
 def test_what_cannot_be_started_is_unavailable(tmp_path: Path) -> None:

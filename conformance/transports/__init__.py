@@ -130,12 +130,15 @@ class Options:
     `patience` is a factor for every time limit here; sizes are in bytes. `stderr` is the file that
     collects what processes write to standard error (appended, at most `stderr_limit`); without one
     it is read and dropped. A WebSocket message over `max_message` ends its connection.
-    `subprotocols`, if any, are offered, and the server must choose one of them.
+    `subprotocols`, if any, are offered, and the server must choose one of them. `scenario` is the name of
+    the scenario that is carried out: a command has it in place of `{scenario}`, a process as
+    `$CONFORMANCE_SCENARIO`.
     """
 
     stderr: Path | None = None
     patience: float = 1.0
     subprotocols: tuple[str, ...] = ()
+    scenario: str = ""
     cwd: Path | None = None
     max_message: int = 64 * 1024 * 1024
     stderr_limit: int = 1_048_576

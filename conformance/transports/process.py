@@ -72,9 +72,10 @@ def command(target: str) -> list[str]:
     return [word.strip('"') for word in words] if windows else words
 
 
-def environment(ours: Mapping[str, str]) -> dict[str, str]:
+def environment(ours: Mapping[str, str], options: Options) -> dict[str, str]:
     """The trimmed environment of a child: targets come from strangers, and ours may hold secrets."""
-    return {name: ours[name] for name in KEPT if name in ours} | {"PYTHONUNBUFFERED": "1"}
+    told = {"CONFORMANCE_SCENARIO": options.scenario} if options.scenario else {}
+    return {name: ours[name] for name in KEPT if name in ours} | {"PYTHONUNBUFFERED": "1"} | told
 
 
 async def start(words: list[str], options: Options) -> Child:
@@ -90,9 +91,9 @@ async def start(words: list[str], options: Options) -> Child:
     try:
         await loop.subprocess_exec(
             lambda: child,
-            *words,
+            *(word.replace("{scenario}", options.scenario) for word in words),
             cwd=options.cwd,
-            env=environment(os.environ),
+            env=environment(os.environ, options),
             start_new_session=True,
         )
     except OSError as error:

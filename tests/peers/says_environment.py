@@ -1,7 +1,9 @@
-"""No fault: prints its environment, its directory and its process group as JSON."""
+"""No fault: prints its arguments, its environment, its directory and its process group as JSON."""
 
 import json
 import os
+import sys
 from pathlib import Path
 
-print(json.dumps({"environ": dict(os.environ), "cwd": str(Path.cwd()), "leads": os.getpgrp() == os.getpid()}))
+said = {"arguments": sys.argv[1:], "environ": dict(os.environ), "cwd": str(Path.cwd())}
+print(json.dumps(said | {"leads": os.getpgrp() == os.getpid()}))
