@@ -17,6 +17,7 @@ from typing import Any
 
 from conformance import KIT, transcript
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.announcing import Said
 from conformance.bindings import difference
 from conformance.cables import Arrival, Cables
 from conformance.driver import Driver
@@ -56,6 +57,10 @@ class Result:
     stderr: str = ""
     findings: tuple[Finding, ...] = ()
     heard: bool = False
+    said: tuple[Said, ...] = ()
+    """What the kit's steps sent, and what it was to break."""
+    late: float = 0.0
+    """How late the kit was with a message of its own accord, at worst, in seconds."""
 
     def instead_of(self, scenario: Scenario) -> Result:
         """The result of a scenario that was not run, because this one showed that it is useless."""
@@ -253,6 +258,8 @@ class Session:
             self.stderr_name,
             tuple(self.driver.findings),
             self._cables.heard,
+            tuple(self.driver.said),
+            self.driver.late,
         )
 
     async def leave(self) -> Outcome:
