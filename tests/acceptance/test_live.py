@@ -38,7 +38,7 @@ def selection(pack: Pack, role: str, requirement: str) -> list[str]:
     known = scenarios.of_pack(pack, pack.peer_of(role))
     proving = [one for one in known if any(requirement in step.proves for step in one.steps)]
     covering = [one for one in known if requirement in one.covers]
-    names = dict.fromkeys(one.name for one in proving + covering[:3])
+    names = dict.fromkeys(one.name for one in proving + covering[:4])
     return [word for name in names for word in ("-s", name)]
 
 
