@@ -11,13 +11,14 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from conformance import configuration, scenarios
+from conformance import baseline, configuration, scenarios
 from conformance.errors import BadConfiguration, BadTarget, UsageError
 from conformance.packs import Pack
-from conformance.report import evaluation
+from conformance.report import certification, evaluation
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
@@ -37,10 +38,32 @@ class Request:
     patience: float = 1.0
     scenarios: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
+    baseline: Path | None = None
+    today: date = date.min
+    """The day on which entries of the baseline expire, or do not yet."""
+    certify: bool = False
 
 
 def _shown(command: str) -> str:
     return shlex.quote(command) if os.name == "posix" else f'"{command}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The failures that a baseline knows, and what it takes to compare them with a report."""
+
+    path: Path
+    entries: tuple[baseline.Entry, ...]
+    today: date
+    scenarios: tuple[str, ...]
+    """All that there are; where fewer were asked for, it shows nothing that a failure was not seen."""
+    selective: bool
+
+    def compared(self, report: dict[str, Any]) -> dict[str, Any]:
+        """The member `baseline` of a report."""
+        whole = report["complete"] and not self.selective
+        told = baseline.compare(self.entries, report, self.scenarios, self.today, whole=whole)
+        return {"path": str(self.path), **told}
 
 
 @dataclass(slots=True)
@@ -51,6 +74,8 @@ class Campaign:
     scenarios: list[Scenario]
     implementation: dict[str, str]
     target: str
+    known: Known | None = None
+    certify: bool = False
     runs: list[evaluation.Run] = field(default_factory=list)
 
     @property
@@ -77,7 +102,7 @@ class Campaign:
 
     def report(self, *, complete: bool) -> dict[str, Any]:
         """The report's value as it stands."""
-        return evaluation.evaluate(
+        value = evaluation.evaluate(
             self.plan.pack,
             self.plan.role,
             self.runs,
@@ -86,6 +111,11 @@ class Campaign:
             ics=self.plan.ics,
             complete=complete,
         )
+        if self.known is not None:
+            value["baseline"] = self.known.compared(value)
+        if self.certify:
+            value["certification"] = certification.of(value)
+        return value
 
     def write(self, *, complete: bool) -> dict[str, Any]:
         """Write the report, whole or not at all, and return its value."""
@@ -127,6 +157,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
 
 def prepare(request: Request) -> Campaign:
     """The campaign for a request. Raises a UsageError that says what was wrong with it."""
+    _refuse_what_certifies_nothing(request)
     pack = request.pack
     role = request.role or pack.certifies
     if role not in pack.roles:
@@ -142,7 +173,35 @@ def prepare(request: Request) -> Campaign:
     make_transport(cable, Options())  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience)
-    return Campaign(plan, chosen, who, target)
+    return Campaign(plan, chosen, who, target, _known(request, known, chosen), request.certify)
+
+
+def _refuse_what_certifies_nothing(request: Request) -> None:
+    options = {
+        "--scenario": request.scenarios,
+        "--requirement": request.requirements,
+        "--baseline": request.baseline,
+    }
+    given = [name for name, value in options.items() if value]
+    if request.certify and given:
+        raise UsageError(f"--certify is about everything, known failures too: leave out {', '.join(given)}")
+
+
+def _known(request: Request, there_are: list[Scenario], chosen: list[Scenario]) -> Known | None:
+    path = request.baseline
+    if path is None:
+        return None
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        said = "an empty file is a baseline that knows no failure"
+        raise BadConfiguration(f"{path} does not exist; {said}") from None
+    except OSError as error:
+        raise BadConfiguration(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise BadConfiguration(f"{path} is no UTF-8: {error}") from None
+    names = tuple(scenario.name for scenario in there_are)
+    return Known(path, baseline.read(text, str(path)), request.today, names, len(chosen) < len(there_are))
 
 
 def _is_reference(target: str) -> bool:

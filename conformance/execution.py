@@ -39,10 +39,23 @@ def exit_code(report: dict[str, Any]) -> int:
     statuses = {run["status"] for run in report["scenarios"]}
     if "error" in statuses:
         return ExitCode.KIT_ERROR
-    if report["claim"]["status"] == "non-conformant":
+    if _is_broken(report):
         return ExitCode.BROKEN
     undecided = report["claim"]["counts"]["inconclusive"] or statuses & {"inconclusive", "unreachable"}
-    return ExitCode.UNDECIDED if undecided or report["claim"]["status"] == "not-evaluated" else ExitCode.HOLDS
+    open_ = undecided or report["claim"]["status"] == "not-evaluated" or not _is_certified(report)
+    return ExitCode.UNDECIDED if open_ else ExitCode.HOLDS
+
+
+def _is_broken(report: dict[str, Any]) -> bool:
+    """Whether something failed that was not known to, or a known failure is none."""
+    known = report.get("baseline")
+    if known is not None:
+        return bool(known["unexpected"] or known["stale"])
+    return bool(report["claim"]["status"] == "non-conformant")
+
+
+def _is_certified(report: dict[str, Any]) -> bool:
+    return bool(report.get("certification", {"granted": True})["granted"])
 
 
 def _carry_out(campaign: Campaign) -> bool:

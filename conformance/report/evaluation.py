@@ -111,7 +111,8 @@ def _row(requirement: Requirement, role: str, runs: list[Run]) -> dict[str, Any]
     told = [(run, one) for run in runs for one in run.evidence.findings if one.requirement == requirement.id]
     verdict, reason = _verdict(requirement, role, [one for _, one in told], runs)
     against = [(run, one) for run, one in told if not one.ok]
-    return {
+    failed = [run.name for run, one in against if verdict_of(one, requirement.level) is Verdict.FAIL]
+    row = {
         "id": requirement.id,
         "level": requirement.level.value,
         "role": requirement.role,
@@ -124,6 +125,7 @@ def _row(requirement: Requirement, role: str, runs: list[Run]) -> dict[str, Any]
         "further_findings": max(0, len(against) - SHOWN),
         "proved_by": list(dict.fromkeys(run.name for run, one in told if one.ok)),
     }
+    return row | ({"failed_in": list(dict.fromkeys(failed))} if failed else {})
 
 
 def _verdict(

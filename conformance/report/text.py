@@ -57,8 +57,34 @@ def _summary(report: dict[str, Any]) -> Iterator[str]:
     yield from _open_ends(report)
     if report["errata"]:
         yield f"errata applied: {', '.join(erratum['id'] for erratum in report['errata'])}"
+    if "baseline" in report:
+        yield from _baseline(report["baseline"])
+    for missing in report.get("certification", {"missing": ()})["missing"]:
+        yield f"not certified: {missing}"
     yield f"claim: {report['claim']['status']}"
     yield report["claim"]["wording"]
+
+
+def _baseline(known: dict[str, Any]) -> Iterator[str]:
+    """What was known to fail, and what has to be done about the rest; entries stand as they can be pasted."""
+    counts = ", ".join(f"{len(known[name])} {name}" for name in ("expected", "unexpected", "stale", "unseen"))
+    yield f"baseline {known['path']}: {counts}"
+    for entry in known["expected"]:
+        issue = entry["issue"] or "no issue is linked"
+        yield f"    expected until {entry['expires']}, {_of_entry(entry)}: {entry['reason']} ({issue})"
+    for name in ("unseen", "stale"):
+        for entry in known[name]:
+            yield f"    {name}, {_of_entry(entry)}: {entry['said']}"
+    for one in known["unexpected"]:
+        yield f"    unexpected, {one['requirement']} in {', '.join(one['scenarios'])}; if it is to be known:"
+        yield ""
+        yield from one["entry"].splitlines()
+        yield ""
+
+
+def _of_entry(entry: dict[str, Any]) -> str:
+    where = f" in {entry['scenario']}" if entry["scenario"] else ""
+    return f"{entry['requirement']}{where}"
 
 
 def _open_ends(report: dict[str, Any]) -> Iterator[str]:
