@@ -17,13 +17,18 @@ from typing import Any
 
 from conformance import baseline, configuration, scenarios
 from conformance.errors import BadConfiguration, BadTarget, UsageError
+from conformance.findings import Verdict, verdict_of
 from conformance.packs import Pack
 from conformance.report import certification, evaluation
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
+from conformance.wording import plural
 
 REFERENCE = "reference"
+
+SHARED = ("ws", "wss")
+"""Schemes of targets that run already, so that all scenarios reach the same one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,9 @@ class Request:
     today: date = date.min
     """The day on which entries of the baseline expire, or do not yet."""
     certify: bool = False
+    rerun: int = 0
+    """How often a scenario that did not pass is run again."""
+    jobs: int = 1
 
 
 def _shown(command: str) -> str:
@@ -76,6 +84,11 @@ class Campaign:
     target: str
     known: Known | None = None
     certify: bool = False
+    rerun: int = 0
+    jobs: int = 1
+    """How many scenarios at a time: as many as were asked for, or as the implementation bears."""
+    alone: str = ""
+    """Why those are fewer than were asked for."""
     runs: list[evaluation.Run] = field(default_factory=list)
 
     @property
@@ -99,6 +112,19 @@ class Campaign:
         run = run_of(self.plan, result)
         self.runs.append(run)
         return run
+
+    @property
+    def is_through(self) -> bool:
+        """Whether every scenario was run."""
+        return len({run.name for run in self.runs}) == len(self.scenarios)
+
+    def is_well(self, run: evaluation.Run) -> bool:
+        """Whether nothing about the run asks for another: its steps came to their end, and no MUST failed."""
+        known = self.plan.pack.requirements
+        failed = any(
+            verdict_of(one, known[one.requirement].level) is Verdict.FAIL for one in run.evidence.findings
+        )
+        return run.status in ("passed", "not-applicable") and not failed
 
     def report(self, *, complete: bool) -> dict[str, Any]:
         """The report's value as it stands."""
@@ -152,6 +178,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         stderr=result.stderr,
         requirements=result.scenario.requirements,
         evidence=evidence,
+        attempt=result.attempt,
     )
 
 
@@ -173,7 +200,28 @@ def prepare(request: Request) -> Campaign:
     make_transport(cable, Options())  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience)
-    return Campaign(plan, chosen, who, target, _known(request, known, chosen), request.certify)
+    jobs, alone = _jobs(request.jobs, stated.sessions, cable)
+    return Campaign(
+        *(plan, chosen, who, target, _known(request, known, chosen)),
+        certify=request.certify,
+        rerun=request.rerun,
+        jobs=jobs,
+        alone=alone,
+    )
+
+
+def _jobs(wanted: int, sessions: int, target: str) -> tuple[int, str]:
+    """How many scenarios may run at a time, and why no more.
+
+    What the kit starts has a process for each scenario; of what runs already, the ICS has to say how many
+    sessions it can have at once.
+    """
+    shared = target.partition(":")[0].lower() in SHARED
+    bound = sessions or (1 if shared else wanted)
+    if wanted <= bound:
+        return wanted, ""
+    said = f"the ICS says so (sessions = {sessions})" if sessions else "the ICS does not say `sessions`"
+    return bound, f"at most {plural(bound, 'scenario')} at a time, since {said}"
 
 
 def _refuse_what_certifies_nothing(request: Request) -> None:
@@ -181,6 +229,7 @@ def _refuse_what_certifies_nothing(request: Request) -> None:
         "--scenario": request.scenarios,
         "--requirement": request.requirements,
         "--baseline": request.baseline,
+        "--rerun": request.rerun,
     }
     given = [name for name, value in options.items() if value]
     if request.certify and given:

@@ -133,6 +133,10 @@ def _protocol_option(value: str) -> Any:
               metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
 @click.option("--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Failures that are known; only others fail the run.")  # fmt: skip
+@click.option("--rerun", type=click.IntRange(0, 100), default=0, metavar="N",
+              help="Run a scenario that did not pass again, N times; what differs is flaky.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
+              help="Run N scenarios at a time, where the implementation bears it.")  # fmt: skip
 @click.option("--certify", is_flag=True, help="Refuse all that leaves a MUST undecided.")
 @guarded
 def run(
@@ -146,6 +150,8 @@ def run(
     patience: float,
     baseline: Path | None,
     certify: bool,
+    rerun: int,
+    jobs: int,
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
@@ -155,6 +161,8 @@ def run(
         baseline=baseline,
         today=datetime.now(UTC).date(),
         certify=certify,
+        rerun=rerun,
+        jobs=jobs,
     )
     return execution.execute(campaign.prepare(request))
 

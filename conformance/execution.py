@@ -11,21 +11,27 @@ from typing import Any
 from conformance import report as reports
 from conformance.campaign import Campaign
 from conformance.console import say
+from conformance.crew import Crew
 from conformance.errors import ExitCode
 from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
 
 Told = Callable[[Scenario, Result | None], None]
-"""Is told of each scenario before (with None) and after."""
+"""Is told of each scenario before (with None) and after each of its runs."""
+
+Asked = Callable[[Scenario, int], Result]
+"""Gives the result of a scenario's run, which is numbered from 1."""
 
 
 def execute(campaign: Campaign) -> int:
     """Run every scenario, write the report, print it as text; the exit code says what came out."""
     campaign.clear()
     campaign.write(complete=False)
+    if campaign.alone:
+        say(f"conformance: {campaign.alone}", err=True)
     before = signal.signal(signal.SIGTERM, _terminate)
-    stopped = _carry_out(campaign)
-    value = campaign.write(complete=not stopped and len(campaign.runs) == len(campaign.scenarios))
+    stopped = _all_of(campaign) if campaign.jobs == 1 else _several_at_a_time(campaign)
+    value = campaign.write(complete=not stopped and campaign.is_through)
     say(reports.RENDERERS["text"](value), nl=False)
     say(f"report: {campaign.path}")
     if stopped:
@@ -58,28 +64,71 @@ def _is_certified(report: dict[str, Any]) -> bool:
     return bool(report.get("certification", {"granted": True})["granted"])
 
 
-def _carry_out(campaign: Campaign) -> bool:
+def _all_of(campaign: Campaign) -> bool:
     """Run the scenarios one after another, while going on is of use; whether the run was interrupted."""
     try:
-        with _progress(len(campaign.scenarios)) as told:
-            for scenario in campaign.scenarios:
-                told(scenario, None)
-                result = run_one(campaign.plan, scenario)
-                campaign.record(result)
-                campaign.write(complete=False)
-                told(scenario, result)
-                if ended_early(result):
-                    break
+        _carry_out(campaign, lambda scenario, attempt: run_one(campaign.plan, scenario, attempt))
         return False
     except KeyboardInterrupt as interrupt:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # what is left takes no time, and must not be torn
-        rest = campaign.scenarios[len(campaign.runs) :]
+        _on_signals(signal.SIG_IGN)  # what is left takes no time, and must not be torn
+        done = {run.name for run in campaign.runs}
+        rest = [one for one in campaign.scenarios if one.name not in done]
         if isinstance(interrupt, Interrupted):
             campaign.record(interrupt.result)
         elif rest:
             campaign.record(interrupted(rest[0]))
         return True
+
+
+def _several_at_a_time(campaign: Campaign) -> bool:
+    """The same with several under way at once; they are told of in their order all the same."""
+    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs)
+    try:
+        _carry_out(campaign, crew.ask)
+        stopped = False
+    except KeyboardInterrupt:
+        _on_signals(lambda *_: crew.cancel())  # once more, and what still goes on is killed
+        crew.cancel()
+        stopped = True
+    except BaseException:
+        crew.cancel()
+        raise
+    finally:
+        rest = list(crew.rest())
+        crew.close()
+    if stopped:
+        _on_signals(signal.SIG_IGN)
+    known = {(run.name, run.attempt) for run in campaign.runs}
+    for result in rest:
+        if (result.scenario.name, result.attempt) not in known:
+            campaign.record(result)
+    return stopped
+
+
+def _on_signals(handler: Any) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
+
+
+def _carry_out(campaign: Campaign, ask: Asked) -> None:
+    """Take the scenarios in their order, while going on is of use; the report grows with each."""
+    with _progress(len(campaign.scenarios)) as told:
+        for scenario in campaign.scenarios:
+            told(scenario, None)
+            if ended_early(_tried(campaign, ask, scenario, told)):
+                break
+
+
+def _tried(campaign: Campaign, ask: Asked, scenario: Scenario, told: Told) -> Result:
+    """The scenario's last result: of its first run if that was well, else of the last of the further ones."""
+    for attempt in range(1, campaign.rerun + 2):
+        result = ask(scenario, attempt)
+        run = campaign.record(result)
+        campaign.write(complete=False)
+        told(scenario, result)
+        if result.status == "error" or (attempt == 1 and campaign.is_well(run)):
+            break
+    return result
 
 
 def _terminate(*_: Any) -> None:
@@ -98,8 +147,10 @@ def _progress(total: int) -> Iterator[Told]:
         def plain(scenario: Scenario, result: Result | None) -> None:
             nonlocal done
             if result is not None:
-                done += 1
-                say(f"[{done}/{total}] {scenario.name}: {result.status} ({result.seconds:.1f} s)", err=True)
+                done += result.attempt == 1
+                again = f", run {result.attempt}" if result.attempt > 1 else ""
+                said = f"{scenario.name}{again}: {result.status} ({result.seconds:.1f} s)"
+                say(f"[{done}/{total}] {said}", err=True)
 
         yield plain
         return
@@ -111,6 +162,8 @@ def _progress(total: int) -> Iterator[Told]:
         task = bar.add_task("", total=total)
 
         def drawn(scenario: Scenario, result: Result | None) -> None:
-            bar.update(task, description=scenario.name, advance=0 if result is None else 1)
+            bar.update(
+                task, description=scenario.name, advance=int(result is not None and result.attempt == 1)
+            )
 
         yield drawn

@@ -56,6 +56,8 @@ class Result:
     stderr: str = ""
     findings: tuple[Finding, ...] = ()
     heard: bool = False
+    attempt: int = 1
+    """Which of the scenario's runs it was, from 1."""
 
     def instead_of(self, scenario: Scenario) -> Result:
         """The result of a scenario that was not run, because this one showed that it is useless."""
@@ -91,20 +93,26 @@ def ended_early(result: Result) -> bool:
     return mute or result.status in ("unreachable", "error")
 
 
-def run_one(plan: Plan, scenario: Scenario) -> Result:
+def run_one(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
     """Run one scenario to its end. Errors of the kit become a result of status `error`.
 
     Raises Interrupted on SIGINT, when everything that was started is ended.
     """
-    result = not_applicable(plan, scenario) or asyncio.run(_guarded(plan, scenario))
+    result = asyncio.run(result_of(plan, scenario, attempt))
     if result.status == "interrupted":
         raise Interrupted(result)
     return result
 
 
-def interrupted(scenario: Scenario) -> Result:
+async def result_of(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
+    """The same within a loop; to be cancelled ends the scenario, with a result of status `interrupted`."""
+    return not_applicable(plan, scenario) or await _guarded(plan, scenario, attempt)
+
+
+def interrupted(scenario: Scenario, attempt: int = 1) -> Result:
     """The result of a scenario of which nothing more is known than that it was interrupted."""
-    return Result(scenario, "interrupted", INTERRUPTED, transcript=_name(scenario))
+    name = _name(_label(scenario, attempt))
+    return Result(scenario, "interrupted", INTERRUPTED, transcript=name, attempt=attempt)
 
 
 def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
@@ -114,8 +122,8 @@ def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
     return Result(scenario, "not-applicable", said) if unmet else None
 
 
-async def _guarded(plan: Plan, scenario: Scenario) -> Result:
-    session = Session(plan, scenario)
+async def _guarded(plan: Plan, scenario: Scenario, attempt: int) -> Result:
+    session = Session(plan, scenario, attempt)
     began = time.monotonic()
     try:
         outcome = await _outcome(session)
@@ -141,16 +149,25 @@ async def _outcome(session: Session) -> Outcome:
         return Outcome("error", f"the kit failed: {type(error).__name__}: {error}")
 
 
-def _name(scenario: Scenario) -> str:
-    return f"transcripts/{scenario.name}.jsonl"
+def _label(scenario: Scenario, attempt: int) -> str:
+    """What the files of this run are called, without their endings."""
+    return scenario.name if attempt == 1 else f"{scenario.name}.run-{attempt}"
+
+
+def _name(label: str) -> str:
+    return f"transcripts/{label}.jsonl"
 
 
 class Session:
     """One scenario against one transport: the loop between a driver and its connections."""
 
-    def __init__(self, plan: Plan, scenario: Scenario, *, interactive: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, scenario: Scenario, attempt: int = 1, *, interactive: bool = False
+    ) -> None:
         self._plan = plan
         self._scenario = scenario
+        self._attempt = attempt
+        self._label = _label(scenario, attempt)
         self.driver = Driver(
             scenario,
             plan.pack,
@@ -185,13 +202,13 @@ class Session:
 
     @property
     def _stderr_path(self) -> Path:
-        return self._plan.out / "stderr" / f"{self._scenario.name}.txt"
+        return self._plan.out / "stderr" / f"{self._label}.txt"
 
     def _open_file(self) -> Any:
         for folder in ("transcripts", "stderr"):
             (self._plan.out / folder).mkdir(parents=True, exist_ok=True)
         self._stderr_path.unlink(missing_ok=True)
-        path = self._plan.out / _name(self._scenario)
+        path = self._plan.out / _name(self._label)
         return path.open("w", encoding="utf-8", newline="\n")
 
     async def run(self) -> Outcome:
@@ -249,10 +266,11 @@ class Session:
             outcome.reason,
             outcome.line,
             seconds,
-            _name(self._scenario),
+            _name(self._label),
             self.stderr_name,
             tuple(self.driver.findings),
             self._cables.heard,
+            attempt=self._attempt,
         )
 
     async def leave(self) -> Outcome:

@@ -18,6 +18,7 @@ from conformance import KIT, records
 from conformance.findings import Finding, Level, Requirement, Verdict, claim_status, fold, verdict_of
 from conformance.monitor import Monitor
 from conformance.packs import Pack
+from conformance.report import flakiness
 
 _TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
@@ -62,10 +63,12 @@ class Run:
     stderr: str
     requirements: tuple[str, ...]
     evidence: Evidence
+    attempt: int = 1
+    """Which of the scenario's runs this is, from 1."""
 
-    def row(self) -> dict[str, Any]:
-        """The scenario's row in the report."""
-        return {
+    def row(self, flaky: str = "") -> dict[str, Any]:
+        """The run's row in the report; `flaky` is how it differs from others of its scenario."""
+        row = {
             "name": self.name,
             "title": self.title,
             "status": self.status,
@@ -76,6 +79,8 @@ class Run:
             "stderr": self.stderr,
             "requirements": list(self.requirements),
         }
+        again = {"attempt": self.attempt} if self.attempt > 1 else {}
+        return row | again | ({"flaky": flaky} if flaky else {})
 
 
 def evaluate(
@@ -90,6 +95,7 @@ def evaluate(
 ) -> dict[str, Any]:
     """The report's value (schema: `report.schema.json`)."""
     rows = [_row(requirement, role, runs) for requirement in pack.requirements.values()]
+    differing = flakiness.of_scenarios(runs, pack.requirements.values())
     return {
         "report": 1,
         "kit": KIT,
@@ -100,7 +106,7 @@ def evaluate(
         "ics": ics,
         "claim": _claim(pack, role, rows, implementation, complete, runs),
         "requirements": rows,
-        "scenarios": [run.row() for run in runs],
+        "scenarios": [run.row(differing.get(run.name, "")) for run in runs],
         "lifecycles": _lifecycles(pack, runs),
         "errata": [{"id": one.id, "schema": one.schema, "reason": one.reason} for one in pack.errata],
         "complete": complete,
@@ -125,7 +131,9 @@ def _row(requirement: Requirement, role: str, runs: list[Run]) -> dict[str, Any]
         "further_findings": max(0, len(against) - SHOWN),
         "proved_by": list(dict.fromkeys(run.name for run, one in told if one.ok)),
     }
-    return row | ({"failed_in": list(dict.fromkeys(failed))} if failed else {})
+    flaky = flakiness.of_requirement(requirement, runs)
+    row |= {"failed_in": list(dict.fromkeys(failed))} if failed else {}
+    return row | ({"flaky": flaky} if flaky else {})
 
 
 def _verdict(

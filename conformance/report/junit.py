@@ -35,9 +35,8 @@ def render(report: dict[str, Any]) -> str:
     for row in rows:
         _case(suite, pack, row)
     for run in broken:
-        case = SubElement(
-            suite, "testcase", {"classname": pack, "name": f"scenario {xml_text(run['name'])}", "time": "0"}
-        )
+        name = f"scenario {xml_text(run['name'])}" + (f", run {run['attempt']}" if "attempt" in run else "")
+        case = SubElement(suite, "testcase", {"classname": pack, "name": name, "time": "0"})
         SubElement(case, "error", {"message": xml_text(run["reason"])}).text = xml_text(run["reason"])
     indent(root)
     return "<?xml version='1.0' encoding='utf-8'?>\n" + tostring(root, encoding="unicode") + "\n"
@@ -48,6 +47,7 @@ def _case(suite: Element, pack: str, row: dict[str, Any]) -> None:
     verdict, reason = row["verdict"], xml_text(row["reason"])
     if verdict in ("fail", "inconclusive"):
         told = [line for one in row["findings"] for line in _told(one)]
+        told += [f"flaky: {row['flaky']}"] if "flaky" in row else []
         failure = SubElement(case, "failure", {"message": f"{verdict}: {reason}", "type": verdict})
         rule = [f"rule: {row['reference']}"] if row["reference"] else []
         failure.text = xml_text("\n".join([row["summary"], *told, *rule]))

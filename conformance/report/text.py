@@ -42,10 +42,13 @@ _ENDED = ("failed", "inconclusive", "unreachable", "error", "interrupted")
 
 
 def _scenario(run: dict[str, Any], unshown: list[dict[str, Any]]) -> Iterator[str]:
+    if "flaky" in run and "attempt" not in run:
+        yield f"flaky, scenario {run['name']}: {run['flaky']}"
     if run["status"] not in _ENDED or (run["status"] == "failed" and not unshown):
         return
     step = f" (the step of line {run['line']})" if run["line"] else ""
-    yield f"scenario {run['name']}: {run['status']}: {run['reason']}{step}"
+    again = f", run {run['attempt']}" if "attempt" in run else ""
+    yield f"scenario {run['name']}{again}: {run['status']}: {run['reason']}{step}"
     if unshown:
         yield f"    so it could not show {', '.join(row['id'] for row in unshown)}"
 
@@ -122,6 +125,8 @@ def _requirement(row: dict[str, Any]) -> Iterator[str]:
         if finding["expected"]:
             allowed = ", ".join(shown(value) for value in finding["expected"][:12])
             yield f"        expected {allowed}; found {shown(finding['actual'])}"
+    if "flaky" in row:
+        yield f"    flaky: {row['flaky']}"
     further = row["further_findings"] + len(row["findings"][TOLD:])
     if further:
         yield f"    and {plural(further, 'more finding')}, in report.json"
