@@ -179,6 +179,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         requirements=result.scenario.requirements,
         evidence=evidence,
         attempt=result.attempt,
+        stretched=result.stretched,
     )
 
 

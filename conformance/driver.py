@@ -28,7 +28,7 @@ from conformance.events import JSON, Closed, Event, Malformed, Opened, Received,
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
-from conformance.waiting import Line, Waiting, fits, gist, part, wanted
+from conformance.waiting import TIMED, Line, Waiting, allowed, fits, gist, part, wanted
 
 
 @dataclass(slots=True)
@@ -45,6 +45,7 @@ class Driver:
     """The message that met the last awaited step."""
     patience: float = 1.0
     """Factor for every time that a step allows, except for deadlines that the protocol states."""
+    stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
     interactive: bool = False
     """Whether steps are added one by one from outside, so that running out of them is no ending."""
     _bindings: Bindings = field(init=False)
@@ -86,6 +87,11 @@ class Driver:
         own = self._courtesy.deadline()
         return min([*times, *([] if own is None else [own])], default=None)
 
+    def since(self, due: float) -> float:
+        """Since when the kit waits for what has to come by `due`; `due` itself where nothing has to."""
+        waiting = self._waiting if self._waiting and self._waiting.until == due else None
+        return waiting.since(self.patience * self.stretched) if waiting else due
+
     def event(self, event: Event, now: Now) -> list[Action]:
         """What to do after something happened on the wire."""
         self._seq = event.seq
@@ -100,13 +106,19 @@ class Driver:
         self._go_on(now)
         return self._flush(now)
 
-    def wake(self, now: Now) -> list[Action]:
-        """What to do when the deadline came."""
+    def wake(self, now: Now, hindered: float = 0.0) -> list[Action]:
+        """What to do when the deadline came, during which the kit could not act for `hindered` seconds."""
         self._actions += self._courtesy.wake(now)
         if self._waiting is not None and self._waiting.until <= now.monotonic:
-            self._expired(self._waiting)
+            self._expired(self._waiting, hindered)
             self._go_on(now)
         return self._flush(now)
+
+    def stretch(self, factor: float) -> None:
+        """Wait `factor` times as long as on a quiet machine, for what is awaited already too."""
+        if self._waiting is not None:
+            self._waiting.stretch(self.patience * (factor - self.stretched))
+        self.stretched, self._courtesy.patience = factor, self.patience * factor
 
     def add(self, step: Step, now: Now) -> list[Action]:
         """Take one more step, unless the scenario has ended."""
@@ -163,7 +175,7 @@ class Driver:
             self._end("not-applicable", f"nothing says what ${{{name}}} is{absent}", step)
 
     def _time(self, step: Step) -> float:
-        return step.patience * (1.0 if "deadline" in step.args else self.patience)
+        return allowed(step, self.patience * self.stretched)
 
     def _line(self, step: Step) -> tuple[str, Line]:
         name = step.args.get("over", self._current)
@@ -304,17 +316,21 @@ class Driver:
         self._waiting, self._courtesy.silent = None, False
         self.findings += [Finding(name, True, self.party, seq) for name in step.proves]
 
-    def _expired(self, waiting: Waiting) -> None:
+    def _expired(self, waiting: Waiting, hindered: float) -> None:
         step = waiting.step
-        if step.verb in ("wait", "silence", "never"):
+        if step.verb in TIMED:
             self._settle(step, self._seq)
         elif step.verb == "expect" and "otherwise" in step.args and self._heard:
             self._end("not-applicable", step.args.get("because", f"no {wanted(step)} came"), step)
         elif "deadline" in step.args and self._heard:
-            self._contradicted(step, None, f"{wanted(step)} did not come within {step.args['deadline']}")
+            said = f"{wanted(step)} did not come within {step.args['deadline']}"
+            unsure = f"{said}, but the kit itself was {hindered:.1f} s late"
+            is_lost = hindered > step.patience / 2
+            self._stalled(step, unsure) if is_lost else self._contradicted(step, None, said)
         else:
             mute = "" if self._heard else "the implementation said nothing: "
-            self._stalled(step, f"{mute}{wanted(step)} did not come within {self._time(step):g} s")
+            usual = allowed(step, self.patience)
+            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual:g} s")
 
     def _cut_off(self, waiting: Waiting, ended: str) -> None:
         """The connection ended while the step waited."""

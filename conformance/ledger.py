@@ -95,7 +95,7 @@ class Ledger:
         return Result(about, findings=findings, **{name: row[name] for name in _PLAIN})
 
 
-_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard")
+_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard", "stretched")
 
 
 def _finding(row: dict[str, Any]) -> Finding:

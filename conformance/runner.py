@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,9 +30,6 @@ INTERRUPTED = "the run was interrupted"
 
 GOODBYE = 2.0
 """How long an implementation may take to end after the kit has said goodbye, in seconds."""
-
-LOOK = 0.05
-"""How long, in seconds, the kit looks at the wire once more before it says that nothing came in time."""
 
 QUEUE = 64
 """So much may wait to be taken before the readers wait too."""
@@ -58,6 +54,8 @@ class Result:
     heard: bool = False
     attempt: int = 1
     """Which of the scenario's runs it was, from 1."""
+    stretched: float = 1.0
+    """How many times as patient as usual the kit was, since the machine was slow."""
 
     def instead_of(self, scenario: Scenario) -> Result:
         """The result of a scenario that was not run, because this one showed that it is useless."""
@@ -180,8 +178,6 @@ class Session:
         self._broken: Exception | None = None
         self._transport: Transport | None = None
         self._queue: asyncio.Queue[Arrival | _Asked] = asyncio.Queue(maxsize=QUEUE)
-        self._noticed = (-1.0, -1.0)
-        """The last deadline that passed, and until when the kit looked at the wire once more."""
         self._file = self._open_file()
         header = {
             "kit": KIT,
@@ -216,8 +212,12 @@ class Session:
         done = await self.begin()
         while not done:
             done = await self._next()
-        await self._cables.say_goodbye(GOODBYE * self._plan.patience)
+        await self._cables.say_goodbye(self._goodbye)
         return self.driver.outcome or Outcome("passed")
+
+    @property
+    def _goodbye(self) -> float:
+        return GOODBYE * self._plan.patience * self._cables.strain.stretch
 
     async def begin(self) -> bool:
         """Make the transport and do what the driver wants first; True when the scenario is over."""
@@ -271,6 +271,7 @@ class Session:
             tuple(self.driver.findings),
             self._cables.heard,
             attempt=self._attempt,
+            stretched=round(self._cables.strain.stretch, 2),
         )
 
     async def leave(self) -> Outcome:
@@ -278,44 +279,24 @@ class Session:
         try:
             if self._broken is None:
                 await self.perform(None)
-                await self._cables.say_goodbye(GOODBYE * self._plan.patience)
+                await self._cables.say_goodbye(self._goodbye)
         finally:
             await self.close()
         return self.driver.outcome or Outcome("passed")
 
     async def _next(self) -> bool:
         """Wait for the next thing to happen, or for a deadline; True when the scenario is over."""
+        self.driver.stretch(self._cables.strain.stretch)
         due = self.driver.deadline()
-        arrival = await self._arrival(due)
-        late = isinstance(arrival, Arrival) and due is not None and arrival.at > self._until(due)
+        since = 0.0 if due is None else self.driver.since(due)
+        arrival = await self._cables.arrival(due, since)
         done = False
-        if arrival is None or late:
-            done = await self._carry_out(self.driver.wake(self._cables.now()))
+        if due is not None and (arrival is None or self._cables.is_late(arrival, due)):
+            self.driver.stretch(self._cables.strain.stretch)  # it may have become slow meanwhile
+            now = self._cables.now()
+            hindered = self._cables.strain.late_since(since, now.monotonic)
+            done = await self._carry_out(self.driver.wake(now, hindered))
         return done if arrival is None else await self._take(arrival) or done
-
-    async def _arrival(self, due: float | None) -> Arrival | _Asked | None:
-        """What arrives next, or None if it does not come in time.
-
-        A kit that was busy when the deadline came looks at the wire once more, and blames nobody; but
-        only once, since other messages must not put a deadline off.
-        """
-        if due is None:
-            return await self._queue.get()
-        pause = due - self._cables.now().monotonic
-        if pause > 0:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    return await self._queue.get()
-        if self._noticed[0] != due:
-            self._noticed = (due, self._cables.now().monotonic + LOOK)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, self._until(due) - self._cables.now().monotonic)):
-                return await self._queue.get()
-        return None
-
-    def _until(self, due: float) -> float:
-        """Until when what arrives counts as in time."""
-        return self._noticed[1] if self._noticed[0] == due else due
 
     async def _take(self, arrival: Arrival | _Asked) -> bool:
         if isinstance(arrival, _Asked):
@@ -349,7 +330,7 @@ class Session:
             sent = await self._cables.send(action.connection, action.data, raw=action.raw)
             return await self._carry_out(self._drive(sent))
         if isinstance(action, Finish):
-            await self._cables.finish(action.connection, GOODBYE * self._plan.patience)
+            await self._cables.finish(action.connection, self._goodbye)
         elif isinstance(action, Cut):
             await self._cables.drop(action.connection)
         return False

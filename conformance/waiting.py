@@ -12,6 +12,9 @@ from conformance.events import JSON, Sent
 from conformance.scenarios import Step
 from conformance.wording import shown
 
+TIMED = ("wait", "silence", "never")
+"""Steps that last as long as they say, whatever comes."""
+
 
 @dataclass(slots=True)
 class Line:
@@ -39,6 +42,15 @@ class Waiting:
     asked: JSON = None
     sent: bool = True
 
+    def stretch(self, more: float) -> None:
+        """Wait longer, where the time is the kit's own; `more` is to be added to the factor of `allowed`."""
+        if self.step.verb not in TIMED and "deadline" not in self.step.args:
+            self.until += self.step.patience * more
+
+    def since(self, patience: float) -> float:
+        """Since when it waits for something to come; `until` where it only lets time pass."""
+        return self.until if self.step.verb in TIMED else self.until - allowed(self.step, patience)
+
     def is_request(self, message: Message) -> bool:
         """Whether this is the request that the step sent."""
         return (
@@ -64,6 +76,11 @@ class Waiting:
             return ""
         mistake = difference(masked(self.match, secrets), masked(message.value, secrets))
         return f"the answer to {asked} is otherwise: {mistake or 'in a member that is secret'}"
+
+
+def allowed(step: Step, patience: float) -> float:
+    """The seconds that the step waits: `patience` times what it says, or the deadline of the protocol."""
+    return step.patience * (1.0 if "deadline" in step.args else patience)
 
 
 def part(step: Step) -> str:

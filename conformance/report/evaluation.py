@@ -65,6 +65,8 @@ class Run:
     evidence: Evidence
     attempt: int = 1
     """Which of the scenario's runs this is, from 1."""
+    stretched: float = 1.0
+    """How many times as patient as usual the kit was, since the machine was slow."""
 
     def row(self, flaky: str = "") -> dict[str, Any]:
         """The run's row in the report; `flaky` is how it differs from others of its scenario."""
@@ -75,6 +77,7 @@ class Run:
             "reason": self.reason,
             "line": self.line,
             "seconds": self.seconds,
+            "stretched": self.stretched,
             "transcript": self.transcript,
             "stderr": self.stderr,
             "requirements": list(self.requirements),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.strain import LIMIT
 from conformance.wording import plural, printable, shown
 
 _ORDER = ("fail", "inconclusive", "warn", "pass", "manual", "untested", "not-applicable")
@@ -42,6 +43,9 @@ _ENDED = ("failed", "inconclusive", "unreachable", "error", "interrupted")
 
 
 def _scenario(run: dict[str, Any], unshown: list[dict[str, Any]]) -> Iterator[str]:
+    if run["stretched"] >= LIMIT:
+        waited = f"the kit waited {run['stretched']:g} times as long as usual, and no longer"
+        yield f"scenario {run['name']}: the machine, or the implementation, was so slow that {waited}"
     if "flaky" in run and "attempt" not in run:
         yield f"flaky, scenario {run['name']}: {run['flaky']}"
     if run["status"] not in _ENDED or (run["status"] == "failed" and not unshown):
