@@ -19,7 +19,7 @@ from conformance import baseline, configuration, scenarios
 from conformance.errors import BadConfiguration, BadTarget, UsageError
 from conformance.findings import Verdict, verdict_of
 from conformance.packs import Pack
-from conformance.report import certification, evaluation
+from conformance.report import certification, evaluation, statement
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
@@ -179,6 +179,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         requirements=result.scenario.requirements,
         evidence=evidence,
         attempt=result.attempt,
+        needs=tuple(statement.needed(result.scenario.needs)),
         stretched=result.stretched,
     )
 

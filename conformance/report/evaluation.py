@@ -18,7 +18,7 @@ from conformance import KIT, records
 from conformance.findings import Finding, Level, Requirement, Verdict, claim_status, fold, verdict_of
 from conformance.monitor import Monitor
 from conformance.packs import Pack
-from conformance.report import flakiness
+from conformance.report import flakiness, statement
 
 _TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
@@ -33,6 +33,8 @@ class Evidence:
     findings: list[Finding] = field(default_factory=list)
     edges: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     illegal: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    shown: dict[str, int] = field(default_factory=dict)
+    """Facts of the ICS that the implementation showed, and the first event that did."""
 
 
 def judge(path: Path, pack: Pack, role: str) -> Evidence:
@@ -44,6 +46,9 @@ def judge(path: Path, pack: Pack, role: str) -> Evidence:
     evidence = Evidence()
     for event in records.open_record(path.read_bytes(), str(path), pack).events:
         evidence.findings += [one for one in monitor.feed(event) if one.party in (role, "")]
+        if monitor.message is not None and monitor.message.party == role:
+            for fact in statement.shown_by(monitor.message, pack):
+                evidence.shown.setdefault(fact, event.seq)
     evidence.findings += [one for one in monitor.end() if one.party in (role, "")]
     evidence.edges, evidence.illegal = monitor.edges, monitor.illegal
     return evidence
@@ -65,6 +70,8 @@ class Run:
     evidence: Evidence
     attempt: int = 1
     """Which of the scenario's runs this is, from 1."""
+    needs: tuple[str, ...] = ()
+    """The facts of the ICS that have to be true for it."""
     stretched: float = 1.0
     """How many times as patient as usual the kit was, since the machine was slow."""
 
@@ -111,6 +118,7 @@ def evaluate(
         "requirements": rows,
         "scenarios": [run.row(differing.get(run.name, "")) for run in runs],
         "lifecycles": _lifecycles(pack, runs),
+        "ics_findings": statement.findings(pack, ics, runs),
         "errata": [{"id": one.id, "schema": one.schema, "reason": one.reason} for one in pack.errata],
         "complete": complete,
     }

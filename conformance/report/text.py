@@ -64,6 +64,9 @@ def _summary(report: dict[str, Any]) -> Iterator[str]:
     yield from _open_ends(report)
     if report["errata"]:
         yield f"errata applied: {', '.join(erratum['id'] for erratum in report['errata'])}"
+    for one in report["ics_findings"]:
+        place = f" ({one['transcript']}:{one['line']})" if one["line"] else ""
+        yield f"ICS: {one['message']}{place}"
     if "baseline" in report:
         yield from _baseline(report["baseline"])
     for missing in report.get("certification", {"missing": ()})["missing"]:
