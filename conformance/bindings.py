@@ -49,6 +49,18 @@ class Bindings:
     names: dict[str, JSON] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     """Names that take a fresh id when they are first used."""
+    absent: dict[str, str] = field(default_factory=dict)
+    """Names that a message was to give a value, and why it did not."""
+
+    def save(self, wanted: Mapping[str, str], value: JSON, name: str) -> None:
+        """Give names (each with a JSON Pointer) their values out of a message of this name."""
+        for one, pointer in wanted.items():
+            found = jsontext.resolve(value, pointer)
+            if found is jsontext.MISSING:
+                self.absent[one] = f"{name} has no {pointer}"
+                self.names.pop(one, None)
+            else:
+                self.names[one] = found
 
     def fill(self, node: JSON, now: Now, request: JSON = None) -> JSON:
         """The value with every `${name}` replaced; raises Unbound."""

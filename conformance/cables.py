@@ -89,7 +89,10 @@ class Cables:
 
     async def open(self, name: str, transport: Transport) -> Event:
         """Open a connection by this name; raises TargetUnavailable."""
-        connection = await transport.open()
+        return self.adopt(name, await transport.open())
+
+    def adopt(self, name: str, connection: Connection) -> Event:
+        """Go on with an open connection by this name."""
         if not self._readers:
             self._asked = self.now().monotonic
             self.strain.set(self._asked + TICK)

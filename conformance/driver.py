@@ -15,10 +15,11 @@ import base64
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
-from conformance import jsontext
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.announcing import Announcements, Said
 from conformance.bindings import Bindings, Now, Unbound, difference, merged
 from conformance.composing import Composer, dump, encoded
 from conformance.correlation import Correlator, Message
@@ -28,7 +29,7 @@ from conformance.events import JSON, Closed, Event, Malformed, Opened, Received,
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
-from conformance.waiting import TIMED, Line, Waiting, allowed, fits, gist, part, wanted
+from conformance.waiting import TIMED, Line, Waiting, allowed, part, wanted
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class Driver:
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
     _courtesy: Courtesy = field(init=False)
+    _announcements: Announcements = field(init=False)
     _steps: deque[Step] = field(init=False)
     _waiting: Waiting | None = None
     _lines: dict[str, Line] = field(default_factory=dict)
@@ -59,8 +61,6 @@ class Driver:
     _actions: list[Action] = field(default_factory=list)
     _heard: bool = False
     _seq: int = 0
-    _absent: dict[str, str] = field(default_factory=dict)
-    """Names that a message was to give a value, and why it did not."""
 
     def __post_init__(self) -> None:
         """Make what depends on the scenario and the pack."""
@@ -69,12 +69,23 @@ class Driver:
         self._composer = Composer(self.pack, self._bindings)
         self._correlator = Correlator(self.pack)
         self._courtesy = Courtesy(self.pack, self._composer, self.patience)
+        self._announcements = Announcements(self.scenario.role)
         self._steps = deque(self.scenario.steps)
 
     @property
     def party(self) -> str:
         """The role of the implementation."""
         return self.pack.peer_of(self.scenario.role)
+
+    @property
+    def late(self) -> float:
+        """How late the kit was with a message of its own accord, at worst, in seconds."""
+        return self._courtesy.late
+
+    @property
+    def said(self) -> list[Said]:
+        """What the steps sent, and what it was to break."""
+        return self._announcements.said
 
     def start(self) -> list[Action]:
         """The first action: a connection."""
@@ -95,6 +106,7 @@ class Driver:
     def event(self, event: Event, now: Now) -> list[Action]:
         """What to do after something happened on the wire."""
         self._seq = event.seq
+        self._announcements.see(event)
         if isinstance(event, Opened):
             self._lines[event.connection].is_open = True
         elif isinstance(event, Closed):
@@ -171,7 +183,7 @@ class Driver:
             _STEPS[step.verb](self, step, now)
         except Unbound as unbound:
             name = unbound.args[0]
-            absent = f": {self._absent[name]}" if name in self._absent else ""
+            absent = f": {self._bindings.absent[name]}" if name in self._bindings.absent else ""
             self._end("not-applicable", f"nothing says what ${{{name}}} is{absent}", step)
 
     def _time(self, step: Step) -> float:
@@ -205,7 +217,7 @@ class Driver:
     def _transmit(self, step: Step, data: bytes, *, raw: bool = False) -> None:
         name, line = self._line(step)
         if line.is_open:
-            self._actions.append(Transmit(name, data, raw))
+            self._actions.append(Transmit(name, data, raw, step))
         else:
             self._stalled(step, f"{line.ended} before {step.verb} could send")
 
@@ -233,6 +245,7 @@ class Driver:
 
     def _wait(self, step: Step, now: Now) -> None:
         self._courtesy.silent = step.verb == "silence"
+        self._announcements.keep_back(step)
         self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
 
     def _given(self, step: Step, now: Now) -> None:
@@ -252,7 +265,7 @@ class Driver:
             return
         self._current, self._lines[name] = name, Line()
         self._actions.append(Connect(name))
-        self._waiting = Waiting(step, name, now.monotonic + self._time(step))
+        self._waiting = Waiting(step, name, inf)  # how long that may take is for the transport to say
 
     def _close(self, step: Step, now: Now) -> None:
         name = step.args[step.verb]
@@ -283,31 +296,17 @@ class Driver:
         return self._waiting is None
 
     def _look(self, waiting: Waiting, message: Message, inbox: list[Message]) -> None:
-        step = waiting.step
-        if step.verb == "request":
-            if waiting.is_answered_by(message):
-                del inbox[waiting.seen - 1]
-                said = waiting.otherwise(message, self.pack.secrets)
-                self._contradicted(step, message, said) if said else self._met(step, message)
-        elif step.verb == "expect":
-            if fits(step.args["expect"], waiting.match, message):
-                del inbox[: waiting.seen]
-                self._met(step, message)
-            elif any(fits(kind, match, message) for kind, match in waiting.instead.items()):
-                said = f"{gist(message, self.pack.secrets)} came instead of {step.args['expect']}"
-                self._contradicted(step, message, said)
-        elif step.verb == "never" and fits(step.args["never"], waiting.match, message):
-            said = f"{gist(message, self.pack.secrets)} came, which must not come here"
-            self._contradicted(step, message, said)
+        is_it = waiting.is_for(message)
+        if is_it:  # a request takes its answer, an `expect` also what came before
+            del inbox[waiting.seen - 1 if waiting.step.verb == "request" else 0 : waiting.seen]
+        said = waiting.against(message, self.pack.secrets)
+        if said:
+            self._contradicted(waiting.step, message, said)
+        elif is_it:
+            self._met(waiting.step, message)
 
     def _met(self, step: Step, message: Message) -> None:
-        for name, pointer in step.args.get("save", {}).items():
-            found = jsontext.resolve(message.value, pointer)
-            if found is jsontext.MISSING:
-                self._absent[name] = f"{message.name} has no {pointer}"
-                self._bindings.names.pop(name, None)
-            else:
-                self._bindings.names[name] = found
+        self._bindings.save(step.args.get("save", {}), message.value, message.name)
         self.met = message.value
         self._settle(step, message.seq)
 
@@ -380,6 +379,7 @@ class Driver:
             if self.interactive or self._courtesy.is_over(now):
                 self._actions.append(Done())
         actions, self._actions = self._actions, []
+        self._announcements.leave(actions)
         return actions
 
 

@@ -13,10 +13,11 @@ from conformance.campaign import Campaign
 from conformance.console import say
 from conformance.crew import Crew
 from conformance.errors import ExitCode
+from conformance.report.evaluation import Run
 from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
 
-Told = Callable[[Scenario, Result | None], None]
+Told = Callable[[Scenario, Run | None], None]
 """Is told of each scenario before (with None) and after each of its runs."""
 
 Asked = Callable[[Scenario, int], Result]
@@ -115,20 +116,21 @@ def _carry_out(campaign: Campaign, ask: Asked) -> None:
     with _progress(len(campaign.scenarios)) as told:
         for scenario in campaign.scenarios:
             told(scenario, None)
-            if ended_early(_tried(campaign, ask, scenario, told)):
+            result, run = _tried(campaign, ask, scenario, told)
+            if ended_early(result) or run.status == "error":
                 break
 
 
-def _tried(campaign: Campaign, ask: Asked, scenario: Scenario, told: Told) -> Result:
-    """The scenario's last result: of its first run if that was well, else of the last of the further ones."""
+def _tried(campaign: Campaign, ask: Asked, scenario: Scenario, told: Told) -> tuple[Result, Run]:
+    """What came of the scenario's first run if that was well, else of the last of the further ones."""
     for attempt in range(1, campaign.rerun + 2):
         result = ask(scenario, attempt)
         run = campaign.record(result)
         campaign.write(complete=False)
-        told(scenario, result)
-        if result.status == "error" or (attempt == 1 and campaign.is_well(run)):
+        told(scenario, run)
+        if run.status == "error" or (attempt == 1 and campaign.is_well(run)):
             break
-    return result
+    return result, run
 
 
 def _terminate(*_: Any) -> None:
@@ -144,12 +146,12 @@ def _progress(total: int) -> Iterator[Told]:
     if not sys.stderr.isatty():
         done = 0
 
-        def plain(scenario: Scenario, result: Result | None) -> None:
+        def plain(scenario: Scenario, run: Run | None) -> None:
             nonlocal done
-            if result is not None:
-                done += result.attempt == 1
-                again = f", run {result.attempt}" if result.attempt > 1 else ""
-                said = f"{scenario.name}{again}: {result.status} ({result.seconds:.1f} s)"
+            if run is not None:
+                done += run.attempt == 1
+                again = f", run {run.attempt}" if run.attempt > 1 else ""
+                said = f"{scenario.name}{again}: {run.status} ({run.seconds:.1f} s)"
                 say(f"[{done}/{total}] {said}", err=True)
 
         yield plain
@@ -161,9 +163,8 @@ def _progress(total: int) -> Iterator[Told]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
 
-        def drawn(scenario: Scenario, result: Result | None) -> None:
-            bar.update(
-                task, description=scenario.name, advance=int(result is not None and result.attempt == 1)
-            )
+        def drawn(scenario: Scenario, run: Run | None) -> None:
+            is_first = run is not None and run.attempt == 1
+            bar.update(task, description=scenario.name, advance=int(is_first))
 
         yield drawn

@@ -60,11 +60,25 @@ class Waiting:
             and difference(self.asked, message.at("/id")) is None
         )
 
-    def is_answered_by(self, message: Message) -> bool:
-        """Whether this is the answer to the request that the step sent."""
-        return message.request is not None and self.is_request(message.request)
+    def is_for(self, message: Message) -> bool:
+        """Whether this is what the step takes: the answer to its request, or what it expects."""
+        if self.step.verb == "request":
+            return message.request is not None and self.is_request(message.request)
+        return self.step.verb == "expect" and fits(self.step.args["expect"], self.match, message)
 
-    def otherwise(self, message: Message, secrets: Container[str]) -> str:
+    def against(self, message: Message, secrets: Container[str]) -> str:
+        """How the message contradicts the step, without secrets; empty where it does not."""
+        verb, wanted_ = self.step.verb, self.step.args[self.step.verb]
+        if verb == "request":
+            return self._otherwise(message, secrets) if self.is_for(message) else ""
+        if verb == "never" and fits(wanted_, self.match, message):
+            return f"{gist(message, secrets)} came, which must not come here"
+        if verb != "expect" or self.is_for(message):
+            return ""
+        is_instead = any(fits(kind, match, message) for kind, match in self.instead.items())
+        return f"{gist(message, secrets)} came instead of {wanted_}" if is_instead else ""
+
+    def _otherwise(self, message: Message, secrets: Container[str]) -> str:
         """How the answer is not what the step wants, without secrets; empty where it is."""
         asked, found = self.step.args["request"], part(self.step)
         if jsontext.resolve(message.value, f"/{found}") is jsontext.MISSING:
