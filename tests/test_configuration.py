@@ -104,7 +104,10 @@ def test_a_fact_that_is_none_is_refused(stated: dict[str, Any], said: str) -> No
 
 def test_a_fact_without_a_default_is_not_stated() -> None:
     made = configuration.facts(VA, {})
-    assert {name: set(facts) for name, facts in made.items()} == {"tasks": {"succeeds"}, "orders": {"promises", "outputs"}}
+    assert {name: set(facts) for name, facts in made.items()} == {
+        "tasks": {"succeeds"},
+        "orders": {"promises", "outputs"},
+    }
 
 
 def test_a_pack_need_not_know_any_facts() -> None:
