@@ -45,6 +45,7 @@ def test_the_packs_scenarios_run_without_any_test_file(pytester: pytest.Pytester
         "replacement",
         "gates",
         "evaluation",
+        "timeout",
     }
     assert all((pytester.path / "out" / run["transcript"]).is_file() for run in value["scenarios"])
 
@@ -96,7 +97,7 @@ def test_junit_xml_holds_the_items(pytester: pytest.Pytester) -> None:
 
 def test_workers_of_xdist_share_the_scenarios_and_one_report(pytester: pytest.Pytester) -> None:
     result = run(pytester, "-n", "2", "--conformance-target", "reference:no-failure-detail")
-    assert result.parseoutcomes()["failed"] == 2
+    assert result.parseoutcomes()["failed"] == 3
     value = report(pytester)
     assert value["complete"] is True
     assert [row["id"] for row in value["requirements"] if row["verdict"] == "fail"] == ["VA-EVD-002"]

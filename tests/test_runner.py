@@ -95,7 +95,7 @@ def test_who_never_spoke_is_not_judged(tmp_path: Path, target: str, status: str,
     assert told[0].startswith(f"scenario blocked: {status}: ")
     assert said in told[0]
     [progress] = done.said.splitlines()
-    assert progress.startswith(f"[1/8] blocked: {status} (")
+    assert progress.startswith(f"[1/9] blocked: {status} (")
     assert done.seconds < 20
     assert "s3cret" not in done.text + done.said + (done.out / "report.json").read_text("utf-8")
 
