@@ -106,13 +106,22 @@ def written(value: JSON) -> str:
 
 
 def merged(under: JSON, over: JSON) -> JSON:
-    """`over` laid upon `under`: members of objects join, anything else replaces."""
+    """`over` laid upon `under`: members of objects join, anything else replaces.
+
+    A `$merge` that is not carried out yet takes the other in.
+    """
     if not isinstance(under, dict) or not isinstance(over, dict):
         return over
+    if set(under) == {"$merge"} or set(over) == {"$merge"}:
+        return {"$merge": [*_parts(under), *_parts(over)]}
     joined = dict(under)
     for key, value in over.items():
         joined[key] = merged(under[key], value) if key in under else value
     return joined
+
+
+def _parts(node: dict[str, JSON]) -> list[JSON]:
+    return list(node["$merge"]) if set(node) == {"$merge"} else [node]
 
 
 def difference(match: JSON, value: JSON, pointer: str = "") -> str | None:

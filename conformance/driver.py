@@ -290,9 +290,11 @@ class Driver:
 
     def _met(self, step: Step, message: Message) -> None:
         for name, pointer in step.args.get("save", {}).items():
-            found = jsontext.resolve(message.value, pointer)
+            pointers = [pointer] if isinstance(pointer, str) else pointer
+            there = [jsontext.resolve(message.value, one) for one in pointers]
+            found = next((one for one in there if one is not jsontext.MISSING), jsontext.MISSING)
             if found is jsontext.MISSING:
-                self._absent[name] = f"{message.name} has no {pointer}"
+                self._absent[name] = f"{message.name} has no {' and no '.join(pointers)}"
                 self._bindings.names.pop(name, None)
             else:
                 self._bindings.names[name] = found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -155,7 +156,7 @@ class Session:
             scenario,
             plan.pack,
             plan.ics,
-            lambda: secrets.token_hex(8),
+            lambda: str(uuid.uuid4()),
             patience=plan.patience,
             interactive=interactive,
         )
