@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -175,7 +176,7 @@ class Session:
             scenario,
             plan.pack,
             plan.ics,
-            lambda: secrets.token_hex(8),
+            lambda: str(uuid.uuid4()),
             patience=plan.patience,
             interactive=interactive,
         )

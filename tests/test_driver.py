@@ -567,6 +567,20 @@ def test_a_value_that_a_message_lacks_makes_it_not_applicable() -> None:
     assert play.outcome == ("not-applicable", "nothing says what ${x} is: ping.result has no /result/x")
 
 
+def test_the_first_of_several_pointers_that_meets_something() -> None:
+    steps = (
+        PING
+        + "  save: {x: [/result/x, /result/y, /result/z]}\n- request: ping\n  params: {origin_ns: '${x}'}\n"
+    )
+    play = world(steps).hears(result(1, {"y": 5, "z": 6}))
+    assert play.sent[-1][1]["params"]["origin_ns"] == 5
+    play = world(steps).hears(result(1, {}))
+    assert play.outcome == (
+        "not-applicable",
+        "nothing says what ${x} is: ping.result has no /result/x and no /result/y and no /result/z",
+    )
+
+
 def test_a_value_of_an_earlier_message_does_not_stand_in() -> None:
     steps = PING + "  save: {x: /result/x}\n" + PING + "  save: {x: /result/x}\n- raw: '${x}'\n"
     play = world(steps).hears(result(1, {"x": 5})).hears(result(2))
