@@ -194,6 +194,25 @@ def explain(identifier: str, protocol: str, form_out: str) -> int:
     return 0
 
 
+@main.command("selftest")
+@click.argument("protocol", default="")
+@click.option("--role", default="", help="Only the reference implementation of this role.")
+@click.option("--fault", multiple=True, metavar="GLOB", help="Only faults of this name.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=8, show_default=True, metavar="N",
+              help="So many scenarios at once.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+              help="Keep the report of each fault here.")  # fmt: skip
+@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@guarded
+def selftest_(
+    protocol: str, role: str, fault: tuple[str, ...], jobs: int, out: Path | None, form_out: str
+) -> int:
+    """Try whether the kit notices each fault of the reference implementations of PROTOCOL, or of all."""
+    from conformance import selftest
+
+    return selftest.execute(selftest.Request(protocol, role, fault, jobs, out), selftest.FORMATS[form_out])
+
+
 @main.command("completion")
 @click.argument("shell", type=click.Choice(completion.SHELLS))
 @guarded
