@@ -194,6 +194,22 @@ def explain(identifier: str, protocol: str, form_out: str) -> int:
     return 0
 
 
+@main.command()
+@click.argument("protocol", default="")
+@click.option("--target", default="", metavar="TARGET", help="Where the implementation is, as for run.")
+@click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
+@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
+@click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
+              metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
+@guarded
+def doctor(protocol: str, target: str, role: str, config: Path | None, patience: float) -> int:
+    """Say what keeps an implementation from being tested, and what to do about it."""
+    from conformance import campaign, diagnosis
+
+    request = campaign.Request(_protocol_option(protocol), target, role, config, patience=patience)
+    return diagnosis.execute(request, lambda line: say(printable(line)))
+
+
 @main.command("selftest")
 @click.argument("protocol", default="")
 @click.option("--role", default="", help="Only the reference implementation of this role.")
