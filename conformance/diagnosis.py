@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from conformance import campaign, packs, quoting, records, statements
+from conformance import campaign, contact, packs, quoting, records, statements
 from conformance.campaign import Campaign
 from conformance.errors import (
     AccessRefused,
@@ -27,7 +27,7 @@ from conformance.findings import Verdict, verdict_of
 from conformance.framing import LineStream, Reading, read_message
 from conformance.monitor import Monitor
 from conformance.runner import Result, not_applicable, run_one
-from conformance.scenarios import Scenario, Step
+from conformance.scenarios import Scenario
 from conformance.taps import Tap
 from conformance.transports import process
 
@@ -104,12 +104,12 @@ def _is_url(target: str) -> bool:
 
 
 def _contact(made: Campaign) -> Iterator[Line]:
-    first = _first(made)
+    first = contact.first(made)
     if first is None:
         yield unknown("handshake", "no scenario begins without facts that the ICS does not state")
         return
     tap = Tap()
-    result = _carried_out(made, first, tap)
+    result = contact.carried_out(made, first, tap)
     if result.status == "error":
         yield unknown("start", result.reason)
     elif tap.refused is not None and not tap.opened:
@@ -119,43 +119,6 @@ def _contact(made: Campaign) -> Iterator[Line]:
     else:
         yield from _connected(made, tap)
         yield from _spoken(made, first, result, tap)
-
-
-def _first(made: Campaign) -> Scenario | None:
-    """The shortest first exchange of all scenarios that the ICS allows for."""
-    allowed = [one for one in made.scenarios if _applies(made, one)]
-    exchanges = [one for one in map(_exchange, allowed) if one is not None]
-    pack = made.plan.pack
-    return min(exchanges, key=lambda one: (len(statements.needed(pack, one)), len(one.steps)), default=None)
-
-
-def _applies(made: Campaign, scenario: Scenario) -> bool:
-    return statements.applies(made.plan.ics, made.plan.pack, scenario)
-
-
-_PLAIN = ("send", "request", "expect", "set", "given")
-
-
-def _exchange(scenario: Scenario) -> Scenario | None:
-    """The scenario up to whatever first answers a message of the kit; None where it begins otherwise.
-
-    Of a conversation in which nothing is to answer the kit, all of it.
-    """
-    sent = False
-    for number, step in enumerate(scenario.steps, 1):
-        if step.verb not in (*_PLAIN, "ends") or step.breaks or {"error", "otherwise"} & set(step.args):
-            return None
-        sent = sent or step.verb in ("send", "request")
-        if step.verb == "request":
-            return replace(scenario, steps=scenario.steps[:number])
-        if sent and step.verb == "expect":
-            anything = Step("expect", {"expect": "*"}, step.line)
-            return replace(scenario, steps=(*scenario.steps[: number - 1], anything))
-    return scenario
-
-
-def _carried_out(made: Campaign, scenario: Scenario, tap: Tap) -> Result:
-    return run_one(replace(made.plan, tap=tap.around), scenario)
 
 
 def _refused(target: str, error: TargetUnavailable) -> Line:
@@ -299,7 +262,7 @@ def _met(first: Scenario) -> str:
 
 
 def _long(made: Campaign, first: Scenario) -> Line:
-    result = _carried_out(made, first, Tap(length=LONG))
+    result = contact.carried_out(made, first, Tap(length=LONG))
     if result.status == "passed":
         return Line("long lines", f"a message of {LONG} bytes was taken as the short one was")
     said = f"a message made {LONG} bytes long by white space was not taken as the short one was"
@@ -315,7 +278,7 @@ def _facts(made: Campaign) -> Iterator[Line]:
     shown: set[str] = set()
     for scenario in sorted(made.scenarios, key=lambda one: len(one.steps)):
         facts = set(statements.needed(made.plan.pack, scenario))
-        if facts <= shown or not _applies(made, scenario):
+        if facts <= shown or not contact.applies(made, scenario):
             continue
         result = run_one(made.plan, scenario)
         if result.status == "not-applicable":
