@@ -134,7 +134,7 @@ def _refused(target: str, error: TargetUnavailable) -> Line:
 _CONDITIONS: Mapping[type[TargetUnavailable], tuple[str, str, int]] = {
     AccessRefused: ("credentials", "say in the configuration which credentials the kit has", ExitCode.USAGE),
     NotTrusted: ("TLS", "say in the configuration whose certificates the kit is to trust", ExitCode.USAGE),
-    WrongSubprotocol: ("subprotocol", "choose one that is offered", ExitCode.BROKEN),
+    WrongSubprotocol: ("subprotocol", "the two have to agree on one", ExitCode.BROKEN),
 }
 
 

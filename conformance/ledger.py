@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from conformance.announcing import Said
 from conformance.findings import Finding, Level
 from conformance.runner import Result
 from conformance.scenarios import Scenario
@@ -67,6 +68,7 @@ class Ledger:
         """Put a result on record, whole or not at all."""
         row = {name: getattr(result, name) for name in _PLAIN}
         row["findings"] = [finding._asdict() for finding in result.findings]
+        row["said"] = result.said
         row["title"], row["covers"] = result.scenario.title, list(result.scenario.requirements)
         path = self._path(result.scenario.name)
         draft = path.with_suffix(".part")
@@ -92,10 +94,11 @@ class Ledger:
         row = json.loads(path.read_text(encoding="utf-8"))
         about = scenario or Scenario(path.stem, row["title"], "", tuple(row["covers"]), ())
         findings = tuple(_finding(one) for one in row["findings"])
-        return Result(about, findings=findings, **{name: row[name] for name in _PLAIN})
+        said = tuple(Said(seq, line, tuple(breaks)) for seq, line, breaks in row["said"])
+        return Result(about, findings=findings, said=said, **{name: row[name] for name in _PLAIN})
 
 
-_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard")
+_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard", "late")
 
 
 def _finding(row: dict[str, Any]) -> Finding:

@@ -66,7 +66,7 @@ AGENTS: Mapping[str, list[Told]] = {
 
 WORLDS: Mapping[str, list[Told]] = {
     "ws_no_subprotocol": [
-        ("wrong", "subprotocol", "chose no subprotocol; the kit offered 'awp'; choose one")
+        ("wrong", "subprotocol", "chose no subprotocol; the kit offered 'awp'; the two have")
     ],
     "ws_wrong_subprotocol": [("wrong", "subprotocol", "chose what the kit did not offer")],
     "ws_wants_credentials": [("wrong", "credentials", "it answered HTTP 401 where 101 was expected; say")],
