@@ -239,17 +239,19 @@ def doctor(protocol: str, target: str, role: str, config: Path | None, patience:
 @click.option("--fault", multiple=True, metavar="GLOB", help="Only faults of this name.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=8, show_default=True, metavar="N",
               help="So many scenarios at once.")  # fmt: skip
+@click.option("--brief", is_flag=True, help="Try a fault only in scenarios that concern what it breaks.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Keep the report of each fault here.")  # fmt: skip
 @click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @guarded
 def selftest_(
-    protocol: str, role: str, fault: tuple[str, ...], jobs: int, out: Path | None, form_out: str
+    protocol: str, role: str, fault: tuple[str, ...], jobs: int, brief: bool, out: Path | None, form_out: str
 ) -> int:
     """Try whether the kit notices each fault of the reference implementations of PROTOCOL, or of all."""
     from conformance import selftest
 
-    return selftest.execute(selftest.Request(protocol, role, fault, jobs, out), selftest.FORMATS[form_out])
+    request = selftest.Request(protocol, role, fault, jobs, brief, out)
+    return selftest.execute(request, selftest.FORMATS[form_out])
 
 
 @main.command("completion")

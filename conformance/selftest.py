@@ -104,6 +104,7 @@ class Request:
     role: str = ""
     faults: tuple[str, ...] = ()
     jobs: int = 8
+    brief: bool = False
     out: Path | None = None
 
 
@@ -115,7 +116,8 @@ def execute(request: Request, told: Callable[[Iterable[Matrix]], str]) -> int:
     with _folder(request.out) as out:
         for number, (pack, role, faults) in enumerate(chosen, 1):
             began = time.monotonic()
-            found.append(matrix(pack, role, out / pack.protocol / pack.revision / role, request.jobs, faults))
+            folder = out / pack.protocol / pack.revision / role
+            found.append(matrix(pack, role, folder, request.jobs, faults, brief=request.brief))
             say(f"[{number}/{len(chosen)}] {pack.name}, {role}: {time.monotonic() - began:.1f} s", err=True)
     say(told(found), nl=False)
     return max((one.code for one in found), default=ExitCode.HOLDS)
@@ -160,17 +162,23 @@ def _fits(name: str, globs: tuple[str, ...]) -> bool:
 Cell = tuple[Campaign, Scenario]
 
 
-def matrix(pack: Pack, role: str, out: Path, jobs: int, among: Iterable[str] | None = None) -> Matrix:
+def matrix(
+    pack: Pack, role: str, out: Path, jobs: int, among: Iterable[str] | None = None, *, brief: bool = False
+) -> Matrix:
     """Try the honest reference implementation and its faults, or those `among` them, many `jobs` at once.
 
     Each has a report's folder of its own in `out`. Most of the time both sides of a scenario wait for the
-    other, so many go on at once: the scenarios of all faults are one heap of work.
+    other, so many go on at once: the scenarios of all faults are one heap of work. In `brief`, a fault is
+    tried only in scenarios that concern what it breaks.
     """
     known = campaign.faults(pack, role)
     faults = {name: known[name] for name in (known if among is None else among)}
     honest = campaign.prepare(campaign.Request(pack, campaign.REFERENCE, role, out=out / HONEST))
-    runs = [honest, *(_faulty(honest, fault, out / fault) for fault in faults)]
-    cells = [(run, scenario) for scenario in honest.scenarios for run in runs]
+    runs = [honest]
+    for fault, requirement in faults.items():
+        scenarios = _concerned(honest.scenarios, requirement) if brief else honest.scenarios
+        runs.append(_faulty(honest, fault, scenarios, out / fault))
+    cells = [(run, scenario) for run in runs for scenario in run.scenarios]
     pool = ThreadPoolExecutor(jobs)
     try:
         judged = dict(zip(map(_key, cells), pool.map(_carried_out, cells), strict=True))
@@ -182,11 +190,23 @@ def matrix(pack: Pack, role: str, out: Path, jobs: int, among: Iterable[str] | N
     return Matrix(pack, role, first, tuple(trials), frozenset(known.values()))
 
 
-def _faulty(honest: Campaign, fault: str, out: Path) -> Campaign:
+COVERING = 3
+"""In brief, a fault is tried in so many scenarios that cover what it breaks, beside those that prove it."""
+
+
+def _concerned(scenarios: list[Scenario], requirement: str) -> list[Scenario]:
+    """The scenarios that prove it and some that cover it; all, where none says that it does."""
+    proving = [one for one in scenarios if any(requirement in step.proves for step in one.steps)]
+    covering = [one for one in scenarios if requirement in one.covers and one not in proving]
+    return proving + covering[:COVERING] or scenarios
+
+
+def _faulty(honest: Campaign, fault: str, scenarios: list[Scenario], out: Path) -> Campaign:
     row = honest.plan.pack.meta["reference"][honest.plan.role]
     target = f"{honest.plan.target} {row['fault'].format(fault=fault)}"
     plan = replace(honest.plan, target=target, out=out)
-    return replace(honest, plan=plan, target=f"{campaign.REFERENCE}:{fault}", runs=[])
+    named = f"{campaign.REFERENCE}:{fault}"
+    return replace(honest, plan=plan, target=named, scenarios=scenarios, runs=[])
 
 
 def _key(cell: Cell) -> tuple[str, str]:
