@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from conformance import configuration, initiation, packs
-from conformance.console import say
+from conformance.console import heed_termination, say
 from conformance.errors import ConformanceError, ExitCode, UsageError
 from conformance.initiation import Lesson, Statement
 from conformance.packs import Pack
@@ -38,6 +38,7 @@ def on_terminal() -> bool:
 
 def execute(request: Request) -> int:
     """Ask, learn, write; the exit code. Raises a UsageError where something that is needed is missing."""
+    heed_termination()
     try:
         _spare(request)
         statement = _statement(request)

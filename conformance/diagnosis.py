@@ -14,6 +14,7 @@ from typing import Any
 
 from conformance import campaign, contact, packs, quoting, records, statements
 from conformance.campaign import Campaign
+from conformance.console import heed_termination
 from conformance.errors import (
     AccessRefused,
     BadTarget,
@@ -313,6 +314,7 @@ def _unstated(made: Campaign) -> Iterator[Line]:
 
 def execute(request: campaign.Request, told: Callable[[str], None]) -> int:
     """Tell each line as it is known; the exit code."""
+    heed_termination()
     lines = []
     for line in examine(request):
         told(str(line))

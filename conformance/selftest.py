@@ -8,7 +8,6 @@ implementation passes and no fault breaks is told beside it: nothing shows that 
 from __future__ import annotations
 
 import json
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,7 +20,7 @@ from typing import Any
 
 from conformance import campaign, catalogue, execution
 from conformance.campaign import Campaign
-from conformance.console import say
+from conformance.console import heed_termination, say
 from conformance.errors import ExitCode, UsageError
 from conformance.packs import Pack
 from conformance.report import evaluation
@@ -111,7 +110,7 @@ class Request:
 def execute(request: Request, told: Callable[[Iterable[Matrix]], str]) -> int:
     """Try all that was asked for, print the matrices, and return the exit code."""
     chosen = list(_chosen(request))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended then too
+    heed_termination()
     found: list[Matrix] = []
     with _folder(request.out) as out:
         for number, (pack, role, faults) in enumerate(chosen, 1):

@@ -15,7 +15,12 @@ def needed(pack: Pack, scenario: Scenario) -> list[str]:
     """The facts that it needs, and those that its steps use, by path: `tasks.fails`."""
     known = pack.meta.get("ics", {})
     named = [*_paths(scenario.needs), *(name for step in scenario.steps for name in _used(step.args))]
-    return [path for path in known if any(one == path or one.startswith(f"{path}.") for one in named)]
+    return [path for path in known if any(_overlap(one, path) for one in named)]
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two paths name the same, or one of them a part of the other."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def unstated(pack: Pack, ics: Mapping[str, Any], scenario: Scenario) -> list[str]:

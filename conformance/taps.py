@@ -26,6 +26,8 @@ class Tap:
     came: list[Incoming] = field(default_factory=list)
     late: list[Incoming] = field(default_factory=list)
     """What came before the kit said goodbye, and what came after."""
+    kept: int = 0
+    """The bytes of both."""
     goodbye: bool = False
     lost: bool = False
     """The implementation was gone, or took nothing, when the kit wanted to send."""
@@ -43,7 +45,8 @@ class Tap:
         if isinstance(got, Ended):
             if self.ended is None and (self.lost or not self.goodbye):
                 self.ended = got
-        elif sum(len(one.data) for one in (*self.came, *self.late)) < KEPT:
+        elif self.kept < KEPT:
+            self.kept += len(got.data)
             (self.late if self.goodbye else self.came).append(got)
 
 
