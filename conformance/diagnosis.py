@@ -235,7 +235,10 @@ def _handshake(made: Campaign, first: Scenario, result: Result, tap: Tap) -> Lin
         return Line("handshake", _met(first))
     if result.status == "failed" or tap.ended is not None:
         return wrong("handshake", _reason(result))
-    return unknown("handshake", f"{_reason(result)}; a slow implementation may need more --patience")
+    advice = (
+        "; a slow implementation may need more --patience" if " did not come within " in result.reason else ""
+    )
+    return unknown("handshake", f"{_reason(result)}{advice}")
 
 
 def _broken(made: Campaign, transcript: Path) -> Iterator[str]:
