@@ -221,7 +221,8 @@ def prepare(request: Request) -> Campaign:
     """The campaign for a request. Raises a UsageError that says what was wrong with it."""
     _refuse_what_certifies_nothing(request)
     pack = request.pack
-    role = request.role or pack.certifies
+    path = _file(request)
+    role = request.role or (configuration.read(path).role if path else "") or pack.certifies
     if role not in pack.roles:
         raise UsageError(f"{pack.name} has no role {role!r}; it has {', '.join(pack.roles)}")
     stated, target = _statement(request, role)
@@ -292,16 +293,21 @@ def _is_reference(target: str) -> bool:
     return target == REFERENCE or target.startswith(REFERENCE + ":")
 
 
+def _file(request: Request) -> Path | None:
+    """The file of the ICS: the one that was named, else `conformance.toml` here, which no reference has."""
+    here = Path(configuration.DEFAULT_NAME)
+    if request.config is None and here.is_file() and not _is_reference(request.target):
+        return here
+    return request.config
+
+
 def _statement(request: Request, role: str) -> tuple[configuration.Configuration, str]:
     """The ICS and the target: of the file that was named, else of `conformance.toml` here.
 
     Without either, and for a reference target, the ICS is the reference implementation's own. A file
     speaks of the vendor's implementation, so the reference is never tested in its place unasked.
     """
-    here = Path(configuration.DEFAULT_NAME)
-    path = request.config
-    if path is None and here.is_file() and not _is_reference(request.target):
-        path = here
+    path = _file(request)
     if path is not None:
         stated = configuration.read(path)
         if not request.target and not stated.target:

@@ -10,6 +10,7 @@ import asyncio
 import secrets
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,6 +80,8 @@ class Plan:
     ics: dict[str, Any]
     out: Path
     patience: float = 1.0
+    tap: Callable[[Transport], Transport] | None = None
+    """What is laid between the session and the transport, if anything is."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
 
@@ -234,7 +237,8 @@ class Session:
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
             scenario=self._scenario.name,
         )
-        self._transport = make_transport(self._plan.target, options)
+        transport = make_transport(self._plan.target, options)
+        self._transport = self._plan.tap(transport) if self._plan.tap else transport
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
