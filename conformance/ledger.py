@@ -43,6 +43,16 @@ class Ledger:
     def __init__(self, out: Path, uid: str) -> None:
         self._folder = out / f".run-{uid}"
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a process of this run has made room for the report."""
+        return (self._folder / "begun").is_file()
+
+    def begin(self) -> None:
+        """Tell the others that there is room for the report."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / "begun").touch()
+
     @contextmanager
     def exclusively(self) -> Iterator[None]:
         """Hold the lock; nobody else reaches the implementation meanwhile."""
@@ -55,12 +65,12 @@ class Ledger:
                 _unlock(file)
 
     def once(self, scenario: Scenario, run: Callable[[], Result]) -> Result:
-        """The scenario's result: the one on record, else that of `run`, which then is on record."""
+        """The scenario's result: the one on record, else that of `run`, which puts it there."""
         path = self._path(scenario.name)
         if not path.is_file():
             with self.exclusively():
                 if not path.is_file():
-                    self.enter(run())
+                    return run()
         return self._read(path, scenario)
 
     def enter(self, result: Result) -> None:
