@@ -130,6 +130,8 @@ def _protocol_option(value: str) -> Any:
               show_default=True, help="Where the report goes.")  # fmt: skip
 @click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
               metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
+@click.option("--mutate", multiple=True, metavar="NAME",
+              help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
 @guarded
 def run(
     protocol: str,
@@ -140,6 +142,7 @@ def run(
     config: Path | None,
     out: Path,
     patience: float,
+    mutate: tuple[str, ...],
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
@@ -147,6 +150,10 @@ def run(
     request = campaign.Request(
         _protocol_option(protocol), target, role, config, out, patience, scenario, requirement
     )
+    if mutate:
+        from conformance import proving
+
+        return proving.prove(campaign.prepare(request), proving.chosen(mutate))
     return execution.execute(campaign.prepare(request))
 
 

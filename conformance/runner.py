@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -75,6 +76,8 @@ class Plan:
     patience: float = 1.0
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
+    through: Callable[[Transport], Transport] = lambda transport: transport
+    """What a scenario's transport is led through, such as a proxy that changes what it carries."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -210,7 +213,7 @@ class Session:
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
             scenario=self._scenario.name,
         )
-        self._transport = make_transport(self._plan.target, options)
+        self._transport = self._plan.through(make_transport(self._plan.target, options))
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
