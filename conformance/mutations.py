@@ -22,6 +22,8 @@ from conformance.jsontext import MISSING
 from conformance.packs import Pack
 from conformance.wording import shown, type_name
 
+ENVELOPE = "jsonrpc.schema.json"
+
 
 class Seen(NamedTuple):
     """A message of the implementation, and what it did to the lifecycles."""
@@ -112,8 +114,13 @@ class Rules:
                 yield place, kind.at + pointer, value
 
     def owners(self, message: Message, text: str) -> set[str]:
-        """The requirements that own what the schema of the message's kind has against another text for it."""
+        """The requirements that own what the schemas have against another text for the message."""
         kind, value = message.kind, jsontext.parse(text).value
+        envelope = (
+            self._schemas.errors(ENVELOPE, value) if self.pack.meta.get("envelope") == "json-rpc" else []
+        )
+        if envelope:  # what is no whole message is none of its kind
+            return {self._attribution.of(one, "") for one in envelope}
         part = jsontext.resolve(value, kind.at) if kind else MISSING
         if kind is None or part is MISSING:
             return set()
@@ -190,6 +197,7 @@ def _repeat_terminal(rules: Rules, seen: Seen) -> Change | None:
             continue
         judges = rules.moving(seen.message, moved, "transition", "terminal-silence")
         again, told = seen.text, f"that {move.entity} is {move.target} was said again"
+        judges |= {rules.pack.unknown_kind_id} if seen.message.request is not None else set()
         for pointer, counting in rules.numbers(seen.message).items():
             again = edits.replaced(again, pointer, int(seen.message.at(pointer)) + 1)
             judges |= counting
@@ -202,7 +210,8 @@ def _same(first: Seen, second: Seen) -> Iterator[tuple[Moved, Moved]]:
     for one in first.moved:
         for two in second.moved:
             same = (one.lifecycle, one.move.entity) == (two.lifecycle, two.move.entity)
-            if same and one.move.before is not None and one.move.edge and not two.report:
+            onward = one.move.before is not None and one.move.edge and one.move.target == two.move.before
+            if same and onward and not two.report:
                 yield one, two
 
 
@@ -244,7 +253,8 @@ def _swap_ids(rules: Rules, seen: Seen) -> Change | None:
         for row in rows:
             pointer = str(row["entity"])
             entity = message.at(pointer)
-            if not message.is_a(row["on"]) or row.get("of") == "request" or not isinstance(entity, str):
+            known = any(one.move.entity == entity and one.move.before is not None for one in seen.moved)
+            if not message.is_a(row["on"]) or row.get("of") == "request" or not known:
                 continue
             judges = {one for one, _, spec in rules.rows("matches", message) if spec["field"] == pointer}
             judges |= {one for one, _, spec in rules.rows("transition", message) if spec.get("begun")}
@@ -269,16 +279,6 @@ def _answer_id(rules: Rules, seen: Seen) -> Change | None:
     text = edits.replaced(seen.text, "/id", number + 1_000_000 if isinstance(number, int) else number + "x")
     told = f"the answer to {seen.message.request.name} got the id of no request"
     return Change((text,), told, frozenset({rules.pack.unknown_kind_id}))
-
-
-def _drop_answer(rules: Rules, seen: Seen) -> Change | None:
-    request = seen.message.request
-    judges = {one for one, _, _ in rules.rows("answered", request)} if request else set()
-    return (
-        Change((), f"the answer to {request.name} was dropped", frozenset(judges))
-        if request and judges
-        else None
-    )
 
 
 def _unknown_kind(rules: Rules, seen: Seen) -> Change | None:
@@ -372,7 +372,7 @@ def _log_line(_: Rules, seen: Seen) -> Change | None:
 MUTATIONS: Mapping[str, Mutation] = {
     one.name: one
     for one in (
-        Mutation("drop-reason", "a state that needs a reason is reported without one", _drop_reason),
+        Mutation("drop-reason", "a reason, or what else a rule then requires, is left out", _drop_reason),
         Mutation("unknown-reason", "a reason is none that the table permits", _unknown_reason),
         Mutation("illegal-state", "a state is reported that the table does not allow here", _illegal_state),
         Mutation("skip-state", "a state is left out on the way to the next", pair=_skip_state),
@@ -380,7 +380,6 @@ MUTATIONS: Mapping[str, Mutation] = {
         Mutation("reorder", "two messages about one thing come in the wrong order", pair=_reorder),
         Mutation("swap-ids", "a message is about something that nobody named", _swap_ids),
         Mutation("answer-id", "an answer has the id of no request", _answer_id),
-        Mutation("drop-answer", "a request that has to be answered is not", _drop_answer),
         Mutation("unknown-kind", "a message is of a kind that there is not", _unknown_kind),
         Mutation("echo", "a message of the kit's own comes back to it", _echo),
         Mutation("drop-required", "a member is missing that the schema requires", _drop_required),

@@ -5,6 +5,7 @@ It knows no clock: who holds it says when a message that is held back has waited
 
 from __future__ import annotations
 
+from conformance.checks.delivery import Deliveries
 from conformance.correlation import Correlator, Message
 from conformance.events import Received, Sent
 from conformance.framing import read_message
@@ -27,6 +28,7 @@ class Mutator:
         self._peer = pack.peer_of(role)
         self._correlator = Correlator(pack)
         self._motion = Motion(pack)
+        self._deliveries = Deliveries(pack.meta.get("redelivery"))
         self._asked: dict[str, Message] = {}
         self._held: tuple[str, bytes, Seen] | None = None
         self._count = 0
@@ -97,7 +99,8 @@ class Mutator:
         message = self._correlator.message(made(self._count, party, reading.text, reading.value, connection))
         if message.kind is None:
             return None
-        moved = tuple(self._motion.of(message, lambda _: True))
+        delivery = self._deliveries.of(message)
+        moved = tuple(self._motion.of(message, lambda row: self._deliveries.moves(delivery, row)))
         return Seen(message, moved, self._asked.get(connection))
 
 
