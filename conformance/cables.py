@@ -78,7 +78,10 @@ class Cables:
 
     async def open(self, name: str, transport: Transport) -> Event:
         """Open a connection by this name; raises TargetUnavailable."""
-        connection = await transport.open()
+        return self.adopt(name, await transport.open())
+
+    def adopt(self, name: str, connection: Connection) -> Event:
+        """Go on with an open connection by this name."""
         cable = self._open[name] = _Cable(name, connection)
         self._readers.append(asyncio.create_task(self._read(cable)))
         return self._written(Opened(self._number(), name, self._time()))

@@ -10,11 +10,12 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from conformance import configuration, scenarios
+from conformance.announcing import Mistake, mistake, unmet
 from conformance.errors import BadConfiguration, BadTarget, UsageError
 from conformance.packs import Pack
 from conformance.report import evaluation
@@ -23,6 +24,9 @@ from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
 
 REFERENCE = "reference"
+
+LATE = 0.5
+"""A kit that was kept from its own messages for so many seconds may break what it never would else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ class Campaign:
 
 
 def run_of(plan: Plan, result: Result) -> evaluation.Run:
-    """The scenario's run with everything that its transcript shows."""
+    """The scenario's run with everything that its transcript shows, until the kit itself went wrong."""
     evidence = evaluation.Evidence()
     path = plan.out / result.transcript
     on_record = bool(result.transcript) and path.is_file()
@@ -111,6 +115,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
     evidence.findings += [
         one._replace(line=one.seq + 1, column=1) if one.seq and on_record else one for one in result.findings
     ]
+    result = _watched(result, evidence)
     return evaluation.Run(
         name=result.scenario.name,
         title=result.scenario.title,
@@ -123,6 +128,35 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         requirements=result.scenario.requirements,
         evidence=evidence,
     )
+
+
+def _watched(result: Result, evidence: evaluation.Evidence) -> Result:
+    """The result once it is known what the kit itself broke.
+
+    From where the kit broke what no step announces, the scenario shows nothing: it is an error. A machine
+    that kept the kit from its own messages may be the reason; then nothing can be said.
+    """
+    found = _mistake(result, evidence)
+    if found is None:
+        return result
+    evidence.findings = [one for one in evidence.findings if one.seq < found.seq]
+    if result.late > LATE:
+        return replace(result, status="inconclusive", reason=f"the kit was late, and {found.said}")
+    said = f"{result.scenario.path}: {found.said}"
+    return replace(result, status="error", reason=said, line=found.line)
+
+
+def _mistake(result: Result, evidence: evaluation.Evidence) -> Mistake | None:
+    if result.status not in ("passed", "failed", "inconclusive", "not-applicable"):
+        return None
+    if not result.scenario.steps:  # a test that drives the session by itself answers for what it sends
+        return None
+    # What was left open counts where the scenario came to its own end.
+    whole = result.status == "passed"
+    ours = [*evidence.ours, *(evidence.unfinished if whole else ())]
+    found = mistake(ours, evidence.findings, result.said)
+    unharmed = whole and all(one.ok for one in evidence.findings)
+    return found or (unmet(ours, result.said) if unharmed else None)
 
 
 def prepare(request: Request) -> Campaign:

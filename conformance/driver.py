@@ -15,10 +15,12 @@ import base64
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from conformance import jsontext
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.announcing import Announcements, Said
 from conformance.bindings import Bindings, Now, Unbound, difference, merged
 from conformance.composing import Composer, dump, encoded
 from conformance.correlation import Correlator, Message
@@ -51,6 +53,7 @@ class Driver:
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
     _courtesy: Courtesy = field(init=False)
+    _announcements: Announcements = field(init=False)
     _steps: deque[Step] = field(init=False)
     _waiting: Waiting | None = None
     _lines: dict[str, Line] = field(default_factory=dict)
@@ -68,12 +71,23 @@ class Driver:
         self._composer = Composer(self.pack, self._bindings)
         self._correlator = Correlator(self.pack)
         self._courtesy = Courtesy(self.pack, self._composer, self.patience)
+        self._announcements = Announcements(self.scenario.role)
         self._steps = deque(self.scenario.steps)
 
     @property
     def party(self) -> str:
         """The role of the implementation."""
         return self.pack.peer_of(self.scenario.role)
+
+    @property
+    def late(self) -> float:
+        """How late the kit was with a message of its own accord, at worst, in seconds."""
+        return self._courtesy.late
+
+    @property
+    def said(self) -> list[Said]:
+        """What the steps sent, and what it was to break."""
+        return self._announcements.said
 
     def start(self) -> list[Action]:
         """The first action: a connection."""
@@ -89,6 +103,7 @@ class Driver:
     def event(self, event: Event, now: Now) -> list[Action]:
         """What to do after something happened on the wire."""
         self._seq = event.seq
+        self._announcements.see(event)
         if isinstance(event, Opened):
             self._lines[event.connection].is_open = True
         elif isinstance(event, Closed):
@@ -193,7 +208,7 @@ class Driver:
     def _transmit(self, step: Step, data: bytes, *, raw: bool = False) -> None:
         name, line = self._line(step)
         if line.is_open:
-            self._actions.append(Transmit(name, data, raw))
+            self._actions.append(Transmit(name, data, raw, step))
         else:
             self._stalled(step, f"{line.ended} before {step.verb} could send")
 
@@ -221,6 +236,7 @@ class Driver:
 
     def _wait(self, step: Step, now: Now) -> None:
         self._courtesy.silent = step.verb == "silence"
+        self._announcements.keep_back(step)
         self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
 
     def _given(self, step: Step, now: Now) -> None:
@@ -240,7 +256,7 @@ class Driver:
             return
         self._current, self._lines[name] = name, Line()
         self._actions.append(Connect(name))
-        self._waiting = Waiting(step, name, now.monotonic + self._time(step))
+        self._waiting = Waiting(step, name, inf)  # how long that may take is for the transport to say
 
     def _close(self, step: Step, now: Now) -> None:
         name = step.args[step.verb]
@@ -364,6 +380,7 @@ class Driver:
             if self.interactive or self._courtesy.is_over(now):
                 self._actions.append(Done())
         actions, self._actions = self._actions, []
+        self._announcements.leave(actions)
         return actions
 
 

@@ -12,10 +12,11 @@ from conformance import report as reports
 from conformance.campaign import Campaign
 from conformance.console import say
 from conformance.errors import ExitCode
-from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
+from conformance.report.evaluation import Run
+from conformance.runner import Interrupted, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
 
-Told = Callable[[Scenario, Result | None], None]
+Told = Callable[[Scenario, Run | None], None]
 """Is told of each scenario before (with None) and after."""
 
 
@@ -52,10 +53,10 @@ def _carry_out(campaign: Campaign) -> bool:
             for scenario in campaign.scenarios:
                 told(scenario, None)
                 result = run_one(campaign.plan, scenario)
-                campaign.record(result)
+                run = campaign.record(result)
                 campaign.write(complete=False)
-                told(scenario, result)
-                if ended_early(result):
+                told(scenario, run)
+                if ended_early(result) or run.status == "error":
                     break
         return False
     except KeyboardInterrupt as interrupt:
@@ -92,11 +93,11 @@ def _progress(total: int) -> Iterator[Told]:
     if not sys.stderr.isatty():
         done = 0
 
-        def plain(scenario: Scenario, result: Result | None) -> None:
+        def plain(scenario: Scenario, run: Run | None) -> None:
             nonlocal done
-            if result is not None:
+            if run is not None:
                 done += 1
-                say(f"[{done}/{total}] {scenario.name}: {result.status} ({result.seconds:.1f} s)", err=True)
+                say(f"[{done}/{total}] {scenario.name}: {run.status} ({run.seconds:.1f} s)", err=True)
 
         yield plain
         return
@@ -107,7 +108,7 @@ def _progress(total: int) -> Iterator[Told]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
 
-        def drawn(scenario: Scenario, result: Result | None) -> None:
-            bar.update(task, description=scenario.name, advance=0 if result is None else 1)
+        def drawn(scenario: Scenario, run: Run | None) -> None:
+            bar.update(task, description=scenario.name, advance=0 if run is None else 1)
 
         yield drawn

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from conformance.announcing import Said
 from conformance.findings import Finding, Level
 from conformance.runner import Result
-from conformance.scenarios import Scenario
+from conformance.scenarios import Scenario, Step
 
 if sys.platform == "win32":
     import msvcrt
@@ -77,7 +78,10 @@ class Ledger:
         """Put a result on record, whole or not at all."""
         row = {name: getattr(result, name) for name in _PLAIN}
         row["findings"] = [finding._asdict() for finding in result.findings]
-        row["title"], row["covers"] = result.scenario.title, list(result.scenario.requirements)
+        row["said"] = result.said
+        about = result.scenario
+        row["title"], row["covers"], row["path"] = about.title, list(about.requirements), about.path
+        row["steps"] = [(step.verb, dict(step.args), step.line) for step in about.steps]
         path = self._path(result.scenario.name)
         draft = path.with_suffix(".part")
         draft.write_text(json.dumps(row, default=str), encoding="utf-8")
@@ -100,12 +104,16 @@ class Ledger:
 
     def _read(self, path: Path, scenario: Scenario | None) -> Result:
         row = json.loads(path.read_text(encoding="utf-8"))
-        about = scenario or Scenario(path.stem, row["title"], "", tuple(row["covers"]), ())
+        steps = tuple(Step(*step) for step in row["steps"])
+        about = scenario or Scenario(
+            path.stem, row["title"], "", tuple(row["covers"]), steps, path=row["path"]
+        )
         findings = tuple(_finding(one) for one in row["findings"])
-        return Result(about, findings=findings, **{name: row[name] for name in _PLAIN})
+        said = tuple(Said(seq, line, tuple(breaks)) for seq, line, breaks in row["said"])
+        return Result(about, findings=findings, said=said, **{name: row[name] for name in _PLAIN})
 
 
-_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard")
+_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard", "late")
 
 
 def _finding(row: dict[str, Any]) -> Finding:

@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance import KIT, transcript
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.announcing import Said
 from conformance.bindings import difference
 from conformance.cables import Arrival, Cables
 from conformance.driver import Driver
@@ -26,7 +27,7 @@ from conformance.events import Event
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
-from conformance.transports import Options, Transport, make_transport
+from conformance.transports import Connection, Options, Transport, make_transport
 
 INTERRUPTED = "the run was interrupted"
 
@@ -57,6 +58,10 @@ class Result:
     stderr: str = ""
     findings: tuple[Finding, ...] = ()
     heard: bool = False
+    said: tuple[Said, ...] = ()
+    """What the kit's steps sent, and what it was to break."""
+    late: float = 0.0
+    """How late the kit was with a message of its own accord, at worst, in seconds."""
 
     def instead_of(self, scenario: Scenario) -> Result:
         """The result of a scenario that was not run, because this one showed that it is useless."""
@@ -165,7 +170,8 @@ class Session:
         self._asked: _Asked | None = None
         self._broken: Exception | None = None
         self._transport: Transport | None = None
-        self._queue: asyncio.Queue[Arrival | _Asked] = asyncio.Queue(maxsize=QUEUE)
+        self._queue: asyncio.Queue[Arrival | _Asked | _Reached] = asyncio.Queue(maxsize=QUEUE)
+        self._reaching: list[asyncio.Task[None]] = []
         self._noticed = (-1.0, -1.0)
         """The last deadline that passed, and until when the kit looked at the wire once more."""
         self._file = self._open_file()
@@ -256,6 +262,8 @@ class Session:
             self.stderr_name,
             tuple(self.driver.findings),
             self._cables.heard,
+            tuple(self.driver.said),
+            self.driver.late,
         )
 
     async def leave(self) -> Outcome:
@@ -278,7 +286,7 @@ class Session:
             done = await self._carry_out(self.driver.wake(self._cables.now()))
         return done if arrival is None else await self._take(arrival) or done
 
-    async def _arrival(self, due: float | None) -> Arrival | _Asked | None:
+    async def _arrival(self, due: float | None) -> Arrival | _Asked | _Reached | None:
         """What arrives next, or None if it does not come in time.
 
         A kit that was busy when the deadline came looks at the wire once more, and blames nobody; but
@@ -302,7 +310,9 @@ class Session:
         """Until when what arrives counts as in time."""
         return self._noticed[1] if self._noticed[0] == due else due
 
-    async def _take(self, arrival: Arrival | _Asked) -> bool:
+    async def _take(self, arrival: Arrival | _Asked | _Reached) -> bool:
+        if isinstance(arrival, _Reached):
+            return await self._carry_out(self._reached(arrival))
         if isinstance(arrival, _Asked):
             self._asked = arrival
             now = self._cables.now()
@@ -341,17 +351,33 @@ class Session:
 
     async def _connect(self, name: str) -> bool:
         assert self._transport is not None
+        if self._cables.opened:
+            self._reaching.append(asyncio.create_task(self._reach(name, self._transport)))
+            return False
+        return await self._carry_out(self._drive(await self._cables.open(name, self._transport)))
+
+    async def _reach(self, name: str, transport: Transport) -> None:
+        """Open a further connection, which may take its time, while the kit goes on with the others."""
+        got: Connection | Exception
         try:
-            opened = await self._cables.open(name, self._transport)
-        except TargetUnavailable as error:
-            if not self._cables.opened:
-                raise
-            return await self._carry_out(self.driver.stop(str(error), self._cables.now()))
-        return await self._carry_out(self._drive(opened))
+            got = await transport.open()
+        except Exception as error:
+            got = error
+        await self._queue.put(_Reached(name, got))
+
+    def _reached(self, reached: _Reached) -> list[Action]:
+        if isinstance(reached.got, TargetUnavailable):
+            return self.driver.stop(str(reached.got), self._cables.now())
+        if isinstance(reached.got, Exception):
+            raise reached.got
+        return self._drive(self._cables.adopt(reached.connection, reached.got))
 
     async def close(self) -> None:
         """End everything that was started; safe to call at any time."""
         try:
+            for task in self._reaching:
+                task.cancel()
+            await asyncio.gather(*self._reaching, return_exceptions=True)
             await self._cables.close()
             if self._transport is not None:
                 await self._transport.shutdown()
@@ -367,3 +393,11 @@ class _Asked:
 
     step: Step | None
     answer: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """What became of opening a further connection."""
+
+    connection: str
+    got: Connection | Exception

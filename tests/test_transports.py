@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
-import shlex
 import shutil
 import signal
 import socket
@@ -14,58 +12,29 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cabling import assert_gone, children, conversation, line, members, rest, run, using
+from live import peer
 
 from conformance.errors import BadConfiguration, BadTarget, ConnectionLost, TargetUnavailable
-from conformance.transports import TRANSPORTS, Connection, Ended, Options, Transport, make_transport
+from conformance.transports import TRANSPORTS, Ended, Options, make_transport
 from conformance.transports.process import environment
 from conformance.transports.stderr import excerpt
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")
 
-PEERS = Path(__file__).parent / "peers"
 MIB = 1024 * 1024
 
 
 def stdio(name: str) -> str:
-    return f"stdio:{shlex.quote(sys.executable)} {shlex.quote(str(PEERS / name))}.py"
+    return peer(name)
 
 
 def launch(name: str) -> str:
-    return stdio(name).replace("stdio:", "launch:", 1)
-
-
-def run(main: Callable[[], Awaitable[None]]) -> None:
-    """Run to the end, and accept no complaint of the event loop or of a finalizer."""
-    complaints: list[dict[str, Any]] = []
-
-    async def watched() -> None:
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, context: complaints.append(context))
-        async with asyncio.timeout(20):
-            await main()
-        gc.collect()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        await asyncio.wait(left, timeout=1) if left else None
-        assert not [task for task in left if not task.done()]
-
-    asyncio.run(watched())
-    gc.collect()
-    assert complaints == []
-
-
-def members(leader: int) -> list[str]:
-    """The living processes of a group; a zombie waits for nobody but its parent."""
-    listing = subprocess.run(
-        ["ps", "-A", "-o", "pgid=,stat=,args="], capture_output=True, text=True, check=True
-    )
-    rows = (line.split(maxsplit=2) for line in listing.stdout.splitlines())
-    return [" ".join(row) for row in rows if row[0] == str(leader) and not row[1].startswith("Z")]
+    return peer(name, scheme="launch")
 
 
 @pytest.fixture
@@ -78,51 +47,6 @@ def certificate(tmp_path: Path) -> Path:
     subprocess.run([openssl, *options, "-keyout", key, "-out", path], check=True, capture_output=True)
     path.write_bytes(path.read_bytes() + key.read_bytes())
     return path
-
-
-@asynccontextmanager
-async def using(target: str, **options: Any) -> AsyncIterator[Transport]:
-    """A transport that is shut down, twice, and leaves no process behind."""
-    transport = make_transport(target, Options(**options))
-    try:
-        yield transport
-    finally:
-        await transport.shutdown()
-        await transport.shutdown()
-        assert_gone(transport)
-
-
-def children(transport: Transport) -> list[int]:
-    return [child.pid for child in getattr(transport, "_children", [])]
-
-
-def assert_gone(transport: Transport) -> None:
-    for pid in children(transport):
-        assert members(pid) == []
-
-
-async def rest(connection: Connection) -> tuple[bytes, Ended]:
-    """All that comes until the end, which stays the end."""
-    data = b""
-    while not isinstance(got := await connection.receive(), Ended):
-        data += got.data
-    assert await connection.receive() == got
-    return data, got
-
-
-async def line(connection: Connection) -> bytes:
-    data = b""
-    while not data.endswith(b"\n"):
-        got = await connection.receive()
-        assert not isinstance(got, Ended), got
-        data += got.data
-    return data
-
-
-async def conversation(target: str, **options: Any) -> tuple[bytes, Ended]:
-    """Open, say nothing, and take what comes until the peer ends."""
-    async with using(target, **options) as transport:
-        return await rest(await transport.open())
 
 
 # Targets
@@ -219,9 +143,10 @@ def test_a_process_gets_a_trimmed_environment_its_directory_and_its_own_group(
 
 
 def test_the_environment_holds_only_what_is_set() -> None:
-    assert environment({"HOME": "/h", "AWS_SECRET_ACCESS_KEY": "s"}, Options()) == {
+    assert environment({"HOME": "/h", "AWS_SECRET_ACCESS_KEY": "s"}, {"url": "ws://h"}) == {
         "HOME": "/h",
         "PYTHONUNBUFFERED": "1",
+        "CONFORMANCE_URL": "ws://h",
     }
 
 

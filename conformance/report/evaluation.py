@@ -27,11 +27,23 @@ SHOWN = 20
 
 @dataclass(slots=True)
 class Evidence:
-    """What one scenario showed: findings by requirement, and the lifecycle edges it took."""
+    """What one scenario showed: findings by requirement, and the lifecycle edges it took.
+
+    `ours` are findings against the kit, `unfinished` such as only the end of the record settled.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     edges: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     illegal: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    ours: list[Finding] = field(default_factory=list)
+    unfinished: list[Finding] = field(default_factory=list)
+
+    def take(self, findings: list[Finding], role: str, against_us: list[Finding]) -> None:
+        """Sort findings by whose doing they are; the implementation has `role`."""
+        self.findings += [one for one in findings if one.party in (role, "")]
+        against_us += [
+            one for one in findings if one.party not in (role, "") and not one.ok and not one.inconclusive
+        ]
 
 
 def judge(path: Path, pack: Pack, role: str) -> Evidence:
@@ -42,8 +54,8 @@ def judge(path: Path, pack: Pack, role: str) -> Evidence:
     monitor = Monitor(pack)
     evidence = Evidence()
     for event in records.open_record(path.read_bytes(), str(path), pack).events:
-        evidence.findings += [one for one in monitor.feed(event) if one.party in (role, "")]
-    evidence.findings += [one for one in monitor.end() if one.party in (role, "")]
+        evidence.take(monitor.feed(event), role, evidence.ours)
+    evidence.take(monitor.end(), role, evidence.unfinished)
     evidence.edges, evidence.illegal = monitor.edges, monitor.illegal
     return evidence
 

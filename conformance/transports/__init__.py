@@ -165,7 +165,19 @@ def _launch(target: str, options: Options) -> Transport:
     return LaunchTransport(target, options)
 
 
-TRANSPORTS: dict[str, Factory] = {"stdio": _stdio, "ws": _websocket, "wss": _websocket, "launch": _launch}
+def _listen(target: str, options: Options) -> Transport:
+    from conformance.transports.listen import ListenTransport
+
+    return ListenTransport(target, options)
+
+
+TRANSPORTS: dict[str, Factory] = {
+    "stdio": _stdio,
+    "ws": _websocket,
+    "wss": _websocket,
+    "launch": _launch,
+    "ws-listen": _listen,
+}
 """By scheme, in lower case; a factory takes the whole target. To add a transport is to add a row."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -72,14 +73,22 @@ def command(target: str) -> list[str]:
     return [word.strip('"') for word in words] if windows else words
 
 
-def environment(ours: Mapping[str, str], options: Options) -> dict[str, str]:
-    """The trimmed environment of a child: targets come from strangers, and ours may hold secrets."""
-    told = {"CONFORMANCE_SCENARIO": options.scenario} if options.scenario else {}
-    return {name: ours[name] for name in KEPT if name in ours} | {"PYTHONUNBUFFERED": "1"} | told
+def environment(ours: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
+    """The trimmed environment of a child: targets come from strangers, and ours may hold secrets.
+
+    What it is `told`, by name, it finds as `$CONFORMANCE_NAME`.
+    """
+    kept = {name: ours[name] for name in KEPT if name in ours}
+    return kept | {"PYTHONUNBUFFERED": "1"} | {f"CONFORMANCE_{name.upper()}": told[name] for name in told}
 
 
-async def start(words: list[str], options: Options) -> Child:
-    """Start a process.
+def filled(word: str, told: Mapping[str, str]) -> str:
+    """A word of a command with what is `told` in place of each `{name}`."""
+    return re.sub(r"\{(\w+)\}", lambda found: told.get(found[1], found[0]), word)
+
+
+async def start(words: list[str], options: Options, **told: str) -> Child:
+    """Start a process, which is told the scenario and whatever else is named.
 
     Raises:
         TargetUnavailable: there is no such program or directory, or it may not be executed.
@@ -88,12 +97,13 @@ async def start(words: list[str], options: Options) -> Child:
         raise TargetUnavailable(f"cannot start {words[0]!r} in '{options.cwd}': no such directory")
     child = Child(options)
     loop = asyncio.get_running_loop()
+    told["scenario"] = options.scenario
     try:
         await loop.subprocess_exec(
             lambda: child,
-            *(word.replace("{scenario}", options.scenario) for word in words),
+            *(filled(word, told) for word in words),
             cwd=options.cwd,
-            env=environment(os.environ, options),
+            env=environment(os.environ, {name: value for name, value in told.items() if value}),
             start_new_session=True,
         )
     except OSError as error:
@@ -257,7 +267,7 @@ class Child(asyncio.SubprocessProtocol):
 
     def _fell_silent(self) -> None:
         """Standard output ended a while ago, and the process did not, though nobody said goodbye."""
-        if self._status is None and not self._ending:
+        if self._status is None and not self._ending and not self._discarding:
             detail = "the process closed its standard output and went on running"
             self.inbox.end(Ended(clean=False, detail=detail))
 

@@ -12,7 +12,8 @@ import ssl
 from contextlib import suppress
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
+from websockets.asyncio.connection import Connection as Socket
 from websockets.exceptions import (
     ConnectionClosed,
     InvalidStatus,
@@ -47,13 +48,13 @@ logger.addHandler(logging.NullHandler())  # else warnings of the library end up 
 class WebSocketConnection:
     """One WebSocket. See `conformance.transports.Connection`.
 
-    A task empties the socket into the inbox, so that the end is noticed, and the server can go on
-    writing, while the kit is busy.
+    Either side may have been the client. A task empties the socket into the inbox, so that the end is
+    noticed, and the peer can go on writing, while the kit is busy.
     """
 
     stream = False
 
-    def __init__(self, socket: ClientConnection, options: Options) -> None:
+    def __init__(self, socket: Socket, options: Options) -> None:
         """Speak over a socket after the opening handshake."""
         self._socket = socket
         self._options = options
@@ -213,7 +214,7 @@ class WebSocketTransport:
             await connection.finish(CLOSE * self._options.patience)
         await asyncio.gather(*(connection.ended() for connection in self._connections))
 
-    async def _connect(self) -> ClientConnection:
+    async def _connect(self) -> Socket:
         subprotocols = [Subprotocol(name) for name in self._options.subprotocols]
         return await connect(
             self._url,

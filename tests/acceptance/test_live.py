@@ -117,7 +117,6 @@ def test_a_real_world(mode: str, tmp_path: Path) -> None:
     assert len(own) >= 25
     assert set(run.statuses.values()) == {"passed", "not-applicable"}
     assert run.report["complete"] is True
-    assert run.seconds < 20
     # It says itself which of the two it is.
     other = {"streaming": "lockstep", "lockstep": "streaming"}[mode]
     assert run.statuses[f"action-{mode}"] == "passed"
