@@ -65,18 +65,29 @@ def chosen(names: tuple[str, ...]) -> list[Mutation]:
 
 def prove(campaign: Campaign, mutations: list[Mutation]) -> int:
     """Run everything, print what came of it, and say with the exit code whether all was noticed."""
-    out = campaign.plan.out / FOLDER
+    out, trials = campaign.plan.out / FOLDER, list[Trial]()
     _clear(out)
-    with terminable():
-        plan = replace(campaign.plan, out=out / HEALTHY)
-        healthy = {scenario.name: _judged(plan, scenario) for scenario in campaign.scenarios}
-        wrong = [why for run in healthy.values() for why in _unhealthy(campaign, run)]
-        trials = [] if wrong else list(_trials(campaign, mutations, healthy, out))
     _write(campaign, trials, out)
+    with terminable():
+        healthy, wrong = _healthy(campaign, replace(campaign.plan, out=out / HEALTHY))
+        for trial in () if wrong else _trials(campaign, mutations, healthy, out):
+            trials.append(trial)
+            _write(campaign, trials, out)
     for line in wrong or _table(mutations, trials):
         say(line)
     say(f"mutations: {out / 'mutations.json'}")
     return _exit_code(trials)
+
+
+def _healthy(campaign: Campaign, plan: Plan) -> tuple[dict[str, Run], list[str]]:
+    """Each scenario's run without any change, and what is wrong with the implementation as it is."""
+    runs, wrong = dict[str, Run](), list[str]()
+    for scenario in campaign.scenarios:
+        run = runs[scenario.name] = _judged(plan, scenario)
+        wrong += _unhealthy(campaign, run)
+        if run.status in ("unreachable", "error"):
+            break
+    return runs, wrong
 
 
 def _exit_code(trials: list[Trial]) -> int:
