@@ -8,7 +8,6 @@ the machine; the rest of the kit, and its other hooks, come when `--conformance`
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _take_part(config: pytest.Config) -> None:
+    import secrets
+
     from conformance import campaign, collecting, recounting
     from conformance.certification import Certification
     from conformance.errors import ConformanceError

@@ -23,8 +23,6 @@ REPORT = pytest.StashKey[dict[str, Any]]()
 WORDS: Mapping[str, tuple[str, str]] = {
     "warn": ("w", "WARNED"),
     "inconclusive": ("F", "INCONCLUSIVE"),
-    "untested": ("s", "UNTESTED"),
-    "not-applicable": ("s", "NOT APPLICABLE"),
     "unreachable": ("E", "UNREACHABLE"),
 }
 """The letter and the word of a verdict, where they differ from those of pytest."""

@@ -71,6 +71,8 @@ def _said(event: Event) -> str:
     if isinstance(event, Opened):
         return "the connection is open"
     if isinstance(event, Closed):
+        if not event.final:
+            return "the record ends here"
         return f"the connection ended, by {event.by or 'nobody'}: {event.detail or 'in order'}"
     if isinstance(event, Malformed):
         return f"received from {event.party}: {event.data.decode(errors='replace')}"
