@@ -139,6 +139,8 @@ def _protocol_option(value: str) -> Any:
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
               help="Run N scenarios at a time, where the implementation bears it.")  # fmt: skip
 @click.option("--certify", is_flag=True, help="Refuse all that leaves a MUST undecided.")
+@click.option("--mutate", multiple=True, metavar="NAME",
+              help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
 @guarded
 def run(
     protocol: str,
@@ -153,6 +155,7 @@ def run(
     certify: bool,
     rerun: int,
     jobs: int,
+    mutate: tuple[str, ...],
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
@@ -165,6 +168,10 @@ def run(
         rerun=rerun,
         jobs=jobs,
     )
+    if mutate:
+        from conformance import proving
+
+        return proving.prove(campaign.prepare(request), proving.chosen(mutate))
     return execution.execute(campaign.prepare(request))
 
 

@@ -80,10 +80,10 @@ class Plan:
     ics: dict[str, Any]
     out: Path
     patience: float = 1.0
-    tap: Callable[[Transport], Transport] | None = None
-    """What is laid between the session and the transport, if anything is."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
+    through: Callable[[Transport], Transport] = lambda transport: transport
+    """What a scenario's transport is led through, such as a tap, or a proxy that changes what it carries."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -237,8 +237,7 @@ class Session:
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
             scenario=self._scenario.name,
         )
-        transport = make_transport(self._plan.target, options)
-        self._transport = self._plan.tap(transport) if self._plan.tap else transport
+        self._transport = self._plan.through(make_transport(self._plan.target, options))
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
