@@ -75,6 +75,18 @@ def silently(world: World, *names: str) -> None:
         instead(world, name, lambda honest, *given, **named: None)
 
 
+def untold(world: World, state: str) -> None:
+    """Enter a state of the session and do not say so."""
+
+    def enter(honest: Callable[..., None], s: Any, entered: str, *given: Any) -> None:
+        if entered == state:
+            s.state = state
+        else:
+            honest(s, entered, *given)
+
+    instead(world, "_session_state", enter)
+
+
 # What actions do.
 
 
@@ -159,8 +171,13 @@ def refuses_with_another_code(world: World) -> None:
 
 
 @fault("AWP-ACT-004", "deadline")
-def has_no_deadlines(world: World) -> None:
-    silently(world, "_check_deadlines")
+def ends_actions_before_their_deadline(world: World) -> None:
+    def submit(honest: Callable[..., None], c: Any, rid: Any, params: Message, now: int) -> None:
+        honest(c, rid, params, now)
+        action = c.session.actions[params["action_id"]]
+        action.deadline_ns = action.received_ns + params["deadline_ms"] * 500_000
+
+    instead(world, "_rpc_action_submit", submit)
 
 
 @fault("AWP-EMB-004", "observer")
@@ -186,8 +203,13 @@ def serves_the_latest_first(world: World) -> None:
 
 
 @fault("AWP-PRE-005", "preemption-streaming")
-def is_never_busy(world: World) -> None:
-    instead(world, "_busy", lambda honest, *given: False)
+def calls_what_is_busy_full(world: World) -> None:
+    def rewrite(message: Message) -> Message:
+        if message.get("error", {}).get("code") == 3002:
+            message["error"] |= {"code": 3003, "message": "AWP_QUEUE_FULL"}
+        return message
+
+    on_the_wire(world, rewrite)
 
 
 @fault("AWP-PRE-004", "blend-streaming", feature="blend")
@@ -298,9 +320,14 @@ def calls_an_unknown_method_invalid(world: World) -> None:
     on_the_wire(world, rewrite)
 
 
-@fault("AWP-CTL-004", "handshake")
-def answers_no_ping(world: World) -> None:
-    silently(world, "_rpc_ping")
+@fault("AWP-CLK-007", "handshake")
+def answers_another_ping(world: World) -> None:
+    def rewrite(message: Message) -> Message:
+        if "origin_ns" in message.get("result", {}):
+            message["result"]["origin_ns"] += 1
+        return message
+
+    on_the_wire(world, rewrite)
 
 
 @fault("AWP-TSK-001", "task", feature="task")
@@ -317,17 +344,12 @@ def declares_tasks_and_knows_none(world: World) -> None:
 @fault("AWP-MAN-001", "handshake")
 def declares_less_than_it_names(world: World) -> None:
     world.manifest = copy.deepcopy(world.manifest)
-    world.manifest["embodiments"][0]["action_types"].append("dance")
+    world.manifest["embodiments"][0]["channels"].append("radar")
 
 
 @fault("AWP-SES-002", "handshake")
 def is_never_ready(world: World) -> None:
-    def rewrite(message: Message) -> Message:
-        if message.get("method") == "session.state" and message["params"]["state"] == "ready":
-            message["params"]["state"] = "active"
-        return message
-
-    on_the_wire(world, rewrite)
+    untold(world, "ready")
 
 
 @fault("AWP-SES-011", "close-while-acting")
@@ -353,14 +375,9 @@ def replays_nothing(world: World) -> None:
     session.Session.replay_after = lambda self, number: []
 
 
-@fault("AWP-SES-003", "connection-replaced")
+@fault("AWP-SES-003", "resume")
 def never_says_suspended(world: World) -> None:
-    def rewrite(message: Message) -> Message:
-        if message.get("method") == "session.state" and message["params"]["state"] == "suspended":
-            message["params"]["state"] = "active"
-        return message
-
-    on_the_wire(world, rewrite)
+    untold(world, "suspended")
 
 
 @fault("AWP-TIM-007", "watchdog")
@@ -407,13 +424,11 @@ def sends_twice_as_often(world: World) -> None:
 
 
 @fault("AWP-TIM-011", "action-lockstep", mode="lockstep")
-def tells_the_next_tick(world: World) -> None:
-    def rewrite(message: Message) -> Message:
-        if set(message.get("result", {})) == {"tick"}:
-            message["result"]["tick"] += 1
-        return message
+def takes_any_tick(world: World) -> None:
+    def tick(honest: Callable[..., None], c: Any, rid: Any, params: Message, now: int) -> None:
+        honest(c, rid, params | {"expected_tick": world.tick}, now)
 
-    on_the_wire(world, rewrite)
+    instead(world, "_rpc_world_tick", tick)
 
 
 @fault("AWP-TIM-010", "cancel-lockstep", mode="lockstep")
