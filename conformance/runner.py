@@ -259,8 +259,8 @@ class Session:
             self.stderr_name,
             tuple(self.driver.findings),
             self._cables.heard,
-            tuple(self.driver.said),
-            self.driver.late,
+            tuple(self.driver.announcements.said),
+            self.driver.courtesy.late,
         )
 
     async def leave(self) -> Outcome:
@@ -297,7 +297,8 @@ class Session:
                 async with asyncio.timeout(pause):
                     return await self._queue.get()
         if self._noticed[0] != due:
-            self._noticed = (due, self._cables.now().monotonic + LOOK)
+            look = LOOK if self.driver.is_patience(due) else 0.0
+            self._noticed = (due, self._cables.now().monotonic + look)
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, self._until(due) - self._cables.now().monotonic)):
                 return await self._queue.get()

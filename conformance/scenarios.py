@@ -82,7 +82,7 @@ class Scenario:
 
 
 VERBS = (
-    *("send", "raw", "request", "expect", "never", "wait"),
+    *("send", "raw", "request", "reply", "expect", "never", "wait"),
     *("silence", "given", "set", "connect", "close", "drop", "ends"),
 )
 """What a step may do; `repeat` and `use` are written out when a scenario is read."""

@@ -52,6 +52,14 @@ class Waiting:
         """Whether this is the answer to the request that the step sent."""
         return message.request is not None and self.is_request(message.request)
 
+    def replies_to(self, message: Message) -> bool:
+        """Whether this is a request that the step answers."""
+        return (
+            self.step.verb == "reply"
+            and message.event.connection == self.connection
+            and fits(self.step.args["reply"], self.match, message)
+        )
+
     def otherwise(self, message: Message, secrets: Container[str]) -> str:
         """How the answer is not what the step wants, without secrets; empty where it is."""
         asked, found = self.step.args["request"], part(self.step)
