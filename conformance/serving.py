@@ -19,7 +19,6 @@ from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.packs import Pack
 
-
 MOST = 1000
 """What goes on with each of several times in one request goes on so often at most."""
 
@@ -58,7 +57,7 @@ class Service:
         self._kept: dict[str, JSON] = {}
         self._due: list[_Due] = []
         self._flowing: list[_Stream] = []
-        self._numbered: list[tuple[JSON, JSON]] = []
+        self._numbered: dict[int, JSON] = {}
         self._open: set[str] = set()
 
     def opened(self, connection: str) -> None:
@@ -72,9 +71,7 @@ class Service:
 
     def see(self, message: Message, now: Now) -> None:
         """Take note of one of the kit's own messages."""
-        number = message.at(self._replay["number"]) if self._replay else None
-        if number is not None:
-            self._numbered.append((number, message.value))
+        self._note(message.value)
         for row in self._streams:
             if message.is_a(row["after"] + row["until"]):
                 self._flowing = [one for one in self._flowing if one.row is not row]
@@ -173,7 +170,8 @@ class Service:
         """What is said before the answer."""
         for first in row.get("first", ()):
             for key in self._keys(first, scope, now):
-                yield from self._follow(_Due(first, key, scope, connection, None), now)
+                said = list(self._follow(_Due(first, key, scope, connection, None), now))
+                yield from () if first.get("missed") else said
 
     def _keys(self, row: dict[str, Any], scope: Scope, now: Now) -> list[str]:
         """What the message is about: each kept thing that fits, else nothing of the sort."""
@@ -188,10 +186,16 @@ class Service:
             return
         after = jsontext.resolve(scope["request"], row["replays"])
         known = after if isinstance(after, int) else 0
-        yield from [value for number, value in self._numbered if number > known]
+        yield from [self._numbered[number] for number in sorted(self._numbered) if number > known]
         self._due = [replace(one, connection=connection) for one in self._due]
 
     # ── what follows ──────────────────────────────────────────────────────────────────────────────
+
+    def _note(self, value: JSON) -> None:
+        """Remember a message that has a number, to say it again."""
+        number = jsontext.resolve(value, self._replay["number"]) if self._replay else None
+        if isinstance(number, int):
+            self._numbered.setdefault(number, value)
 
     def _later(self, due: _Due, now: Now) -> Iterator[JSON]:
         if due.at is None or due.at > now.monotonic:
@@ -205,7 +209,9 @@ class Service:
         self._set(due.row, due.scope, now)
         self._stop(due.row, due.key)
         scope = self._keep(due.row, due.key, {**due.scope, "kept": self._kept.get(due.key)}, now)
-        yield self._composer.message(due.row["send"], {"params": due.row.get("params", {})}, now, scope)
+        value = self._composer.message(due.row["send"], {"params": due.row.get("params", {})}, now, scope)
+        self._note(value)  # it counts, whether or not it gets through
+        yield value
         for follow in due.row.get("then", ()):
             yield from self._later(_Due(follow, due.key, scope, due.connection, _time(follow, now)), now)
 

@@ -19,18 +19,37 @@ TICK = 20_000_000
 """Nanoseconds that a tick moves the session clock on."""
 
 
+def manifest(known: Known) -> JSON:
+    """The manifest that the ICS has, of one time model alone where the scenario names a `time_model`."""
+    stated, model = known["ics"]["manifest"], known["names"].get("time_model")
+    if model is None:
+        return stated
+    if model == "streaming":
+        safe = {"behavior": "hold", "watchdog_ms": 5000}
+        policy = {"safe_state": safe} | stated["safety_policy"]
+        return stated | {"time_models": [model], "safety_policy": policy}
+    ticks = {"tick_policy": "on_tick", "tick_authority": "any_session"}
+    channels = [one | {"rate_hz": None} for one in stated["observation_channels"]]
+    return stated | ticks | {"time_models": [model], "observation_channels": channels}
+
+
+def time_models(known: Known) -> JSON:
+    """The time models that the manifest offers."""
+    return manifest(known)["time_models"]
+
+
 def granted(known: Known) -> JSON:
     """The `granted` of session.open.result: what the request asks for and the manifest has."""
-    asked, manifest = _asked(known), _manifest(known)
-    bodies = [one for one in manifest["embodiments"] if one["id"] in _embodiments(asked)]
+    asked, offer = _asked(known), manifest(known)
+    bodies = [one for one in offer["embodiments"] if one["id"] in _embodiments(asked)]
     offered = [name for one in bodies for name in one["action_types"]]
     wanted = asked.get("action_types")
     names = [body["id"] for body in bodies]
     return {
-        "channels": list(_channels(asked, manifest)),
+        "channels": list(_channels(asked, offer)),
         "action_types": [name for name in offered if not isinstance(wanted, list) or name in wanted],
         "admin": [],
-        "envelopes": [one for one in manifest["safety_policy"]["envelopes"] if one["embodiment"] in names],
+        "envelopes": [one for one in offer["safety_policy"]["envelopes"] if one["embodiment"] in names],
     }
 
 
@@ -87,13 +106,8 @@ def _policy(known: Known) -> JSON:
     return asked.get("preempt", declared[0] if isinstance(declared, list) else declared)
 
 
-def _manifest(known: Known) -> dict[str, Any]:
-    manifest: dict[str, Any] = known["ics"]["manifest"]
-    return manifest
-
-
 def _schemas(known: Known) -> list[dict[str, Any]]:
-    schemas: list[dict[str, Any]] = _manifest(known)["action_schemas"]
+    schemas: list[dict[str, Any]] = manifest(known)["action_schemas"]
     return schemas
 
 
@@ -102,8 +116,8 @@ def _embodiments(asked: dict[str, Any]) -> list[JSON]:
     return several if isinstance(several, list) else [asked.get("embodiment")]
 
 
-def _channels(asked: dict[str, Any], manifest: dict[str, Any]) -> Iterator[dict[str, JSON]]:
-    rates = {one["id"]: one["rate_hz"] for one in manifest["observation_channels"]}
+def _channels(asked: dict[str, Any], offer: dict[str, Any]) -> Iterator[dict[str, JSON]]:
+    rates = {one["id"]: one["rate_hz"] for one in offer["observation_channels"]}
     rows = asked.get("subscribe")
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     for number, row in enumerate((row for row in named if row.get("channel") in rates), 1):
