@@ -403,7 +403,7 @@ def test_what_is_no_secret_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(AWP.fixtures.glob("transcripts/*/*.jsonl")), ids=lambda path: path.stem
+    "path", sorted(AWP.fixtures.glob("transcripts/*/*.jsonl"))[::3], ids=lambda path: path.stem
 )
 def test_a_redacted_record_is_judged_alike(path: Any) -> None:
     events = list(records.open_record(path.read_bytes(), str(path)).events)
