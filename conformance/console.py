@@ -27,7 +27,8 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
             raise UsageError(f"standard output cannot be written: {error.strerror}") from None
 
 
-def width() -> int:
-    """The columns of the terminal on standard output; 0 where it is none."""
-    shown = sys.stdout is not None and sys.stdout.isatty()
+def width(*, err: bool = False) -> int:
+    """The columns of the terminal on standard output, or on standard error; 0 where it is none."""
+    stream = sys.stderr if err else sys.stdout
+    shown = stream is not None and stream.isatty()
     return shutil.get_terminal_size().columns if shown else 0

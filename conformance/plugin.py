@@ -217,11 +217,12 @@ class ScenarioFile(pytest.File):
         """As for a pack's own scenario; a mistake in the file is a collection error."""
         from conformance import scenarios
         from conformance.errors import BadScenario
+        from conformance.excerpt import pointed
 
         try:
             scenario = scenarios.load(self.path, self.config.stash[RUN].campaign.plan.pack)
         except BadScenario as error:
-            raise self.CollectError(str(error)) from None
+            raise self.CollectError("\n".join((str(error), *pointed(error, 100)))) from None
         return _items(self, scenario)
 
 

@@ -120,7 +120,8 @@ def _channels(asked: dict[str, Any], offer: dict[str, Any]) -> Iterator[dict[str
     rates = {one["id"]: one["rate_hz"] for one in offer["observation_channels"]}
     rows = asked.get("subscribe")
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    for number, row in enumerate((row for row in named if row.get("channel") in rates), 1):
+    known = [row for row in named if isinstance(row.get("channel"), str) and row["channel"] in rates]
+    for number, row in enumerate(known, 1):
         name = row["channel"]
         wished = [rate for rate in (rates[name], row.get("rate_hz")) if isinstance(rate, (int, float))]
         rate = min(wished) if wished and asked.get("mode") == "streaming" else None
