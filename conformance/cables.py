@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from conformance import transcript
 from conformance.bindings import Now
 from conformance.errors import ConnectionLost
 from conformance.events import Closed, Event, Fault, Malformed, Opened
-from conformance.framing import LineStream, Reading, read_message
+from conformance.framing import Framing, Reading, read_message
 from conformance.transports import Connection, Ended, Incoming, Transport
 
 MESSAGES = 20_000
@@ -82,7 +82,7 @@ class Cables:
 
     def adopt(self, name: str, connection: Connection) -> Event:
         """Go on with an open connection by this name."""
-        cable = self._open[name] = _Cable(name, connection)
+        cable = self._open[name] = _Cable(name, connection, connection.framing())
         self._readers.append(asyncio.create_task(self._read(cable)))
         return self._written(Opened(self._number(), name, self._time()))
 
@@ -111,7 +111,7 @@ class Cables:
         """The events of an arrival, each on record when it is taken."""
         cable, got = self._open[arrival.connection], arrival.got
         if isinstance(got, Ended):
-            yield from (self._received(cable, reading) for reading in cable.lines.end())
+            yield from (self._received(cable, reading) for reading in cable.framing.end())
             cable.closed = True
             yield self._written(self._closed(cable, got))
             return
@@ -119,8 +119,7 @@ class Cables:
         if got.binary:
             yield self._binary(cable, got.data)
             return
-        readings = cable.lines.feed(got.data) if cable.connection.stream else [read_message(got.data)]
-        yield from (self._received(cable, reading) for reading in readings)
+        yield from (self._received(cable, reading) for reading in cable.framing.feed(got.data))
 
     async def say_goodbye(self, seconds: float) -> None:
         """Close what is open and write down what still comes; the transport bounds how long that takes."""
@@ -191,7 +190,7 @@ class _Cable:
 
     name: str
     connection: Connection
-    lines: LineStream = field(default_factory=LineStream)
+    framing: Framing
     ended_by_kit: bool = False
     closed: bool = False
     lost: str = ""

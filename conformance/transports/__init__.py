@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from conformance.errors import BadTarget
+from conformance.framing import Framing
 
 __all__ = ["TRANSPORTS", "Connection", "Ended", "Incoming", "Options", "Transport", "make_transport"]
 
@@ -64,12 +65,11 @@ class Ended:
 class Connection(Protocol):
     """One conversation with the implementation. One task sends and one receives, or one does both."""
 
-    @property
-    def stream(self) -> bool:
-        """True: `Incoming` are chunks that framing must cut. False: each is one whole message."""
+    def framing(self) -> Framing:
+        """What cuts the bytes of `Incoming` into messages."""
 
     async def send(self, data: bytes) -> None:
-        """Send one message text in UTF-8; a stream gets its newline here.
+        """Send one message text in UTF-8; what frames it on a stream is added here.
 
         Returns when the bytes are on their way, which is no proof that they were read.
 
@@ -78,7 +78,7 @@ class Connection(Protocol):
         """
 
     async def send_raw(self, data: bytes) -> None:
-        """Send bytes as they are: without a newline on a stream; else as one text message if they are
+        """Send bytes as they are: a stream adds nothing; else as one text message if they are
         UTF-8 and as one binary message if not. Raises as `send` does.
         """
 
@@ -153,6 +153,12 @@ def _stdio(target: str, options: Options) -> Transport:
     return StdioTransport(target, options)
 
 
+def _headers(target: str, options: Options) -> Transport:
+    from conformance.transports.stdio import HEADERS, StdioTransport
+
+    return StdioTransport(target, options, HEADERS)
+
+
 def _websocket(target: str, options: Options) -> Transport:
     from conformance.transports.websocket import WebSocketTransport  # websockets takes 50 ms to import
 
@@ -173,6 +179,7 @@ def _listen(target: str, options: Options) -> Transport:
 
 TRANSPORTS: dict[str, Factory] = {
     "stdio": _stdio,
+    "stdio+lsp": _headers,
     "ws": _websocket,
     "wss": _websocket,
     "launch": _launch,

@@ -26,6 +26,7 @@ from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
 from conformance.errors import BadTarget, ConnectionLost, TargetUnavailable
+from conformance.framing import Apart, Framing
 from conformance.transports import Ended, Incoming, Options
 from conformance.transports.flow import Deadline, Inbox, written
 from conformance.transports.stderr import excerpt
@@ -52,8 +53,6 @@ class WebSocketConnection:
     noticed, and the peer can go on writing, while the kit is busy.
     """
 
-    stream = False
-
     def __init__(self, socket: Socket, options: Options) -> None:
         """Speak over a socket after the opening handshake."""
         self._socket = socket
@@ -64,6 +63,10 @@ class WebSocketConnection:
         self._goodbye: asyncio.Task[None] | None = None
         self._deadline = Deadline()
         self._pump = asyncio.create_task(self._fill())
+
+    def framing(self) -> Framing:
+        """Each message comes whole."""
+        return Apart()
 
     async def send(self, data: bytes) -> None:
         """Send one text message."""
