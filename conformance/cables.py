@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance import transcript
 from conformance.bindings import Now
-from conformance.errors import ConnectionLost
+from conformance.errors import ConformanceError, ConnectionLost
 from conformance.events import Closed, Event, Fault, Malformed, Opened
 from conformance.framing import Framing, Reading, read_message
 from conformance.transports import Connection, Ended, Incoming, Transport
@@ -33,7 +33,7 @@ class Arrival:
     """What came over a connection, and when: `at` is in seconds since the session began."""
 
     connection: str
-    got: Incoming | Ended
+    got: Incoming | Ended | ConformanceError
     at: float
 
 
@@ -108,8 +108,10 @@ class Cables:
         await self._open[name].connection.drop()
 
     def events(self, arrival: Arrival) -> Iterator[Event]:
-        """The events of an arrival, each on record when it is taken."""
+        """The events of an arrival, each on record when it is taken; raises what the cable could not do."""
         cable, got = self._open[arrival.connection], arrival.got
+        if isinstance(got, ConformanceError):
+            raise got
         if isinstance(got, Ended):
             yield from (self._received(cable, reading) for reading in cable.framing.end())
             cable.closed = True
@@ -139,9 +141,12 @@ class Cables:
                 await reader
 
     async def _read(self, cable: _Cable) -> None:
-        got: Incoming | Ended | None = None
-        while not isinstance(got, Ended):
-            got = await cable.connection.receive()
+        got: Incoming | Ended | ConformanceError | None = None
+        while not isinstance(got, Ended | ConformanceError):
+            try:
+                got = await cable.connection.receive()
+            except ConformanceError as error:
+                got = error
             await self._queue.put(Arrival(cable.name, got, self.now().monotonic))
 
     def _received(self, cable: _Cable, reading: Reading) -> Event:

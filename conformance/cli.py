@@ -121,7 +121,7 @@ def _protocol_option(value: str) -> Any:
 @main.command()
 @click.argument("protocol")
 @click.option("--target", default="", metavar="TARGET",
-              help="stdio:, launch: or ws-listen:COMMAND, ws://…, wss://… or reference[:FAULT].")  # fmt: skip
+              help="ws[s]://…, (stdio|stdio+lsp|exec|launch|ws-listen):COMMAND, reference[:FAULT].")  # fmt: skip
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
 @click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
 @click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")

@@ -109,6 +109,27 @@ class Apart:
         return []
 
 
+class Documents:
+    """Messages that come one by one, each as a document, which may have many lines.
+
+    A document that is no message holds what its lines are, if any of them is one: a banner stands before
+    it, or there are several.
+    """
+
+    def feed(self, data: bytes) -> list[Reading]:
+        """The readings of one document."""
+        whole = read_message(data)
+        if whole.fatal is None:
+            return [whole]
+        stream = LineStream()
+        lines = [*stream.feed(data), *stream.end()]
+        return lines if any(isinstance(line.value, dict) for line in lines) else [whole]
+
+    def end(self) -> list[Reading]:
+        """Nothing is ever left."""
+        return []
+
+
 class LineStream:
     """Messages on lines: `feed` it bytes as they come, and tell it the `end`.
 

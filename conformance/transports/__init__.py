@@ -87,6 +87,9 @@ class Connection(Protocol):
 
         Cancelling loses nothing. Everything that arrived before the end comes before `Ended`; after
         `Ended` comes the same `Ended` again.
+
+        Raises:
+            TargetUnavailable: what a message was to be given to could not be started.
         """
 
     async def finish(self, seconds: float) -> None:
@@ -177,9 +180,16 @@ def _listen(target: str, options: Options) -> Transport:
     return ListenTransport(target, options)
 
 
+def _errand(target: str, options: Options) -> Transport:
+    from conformance.transports.errand import ErrandTransport
+
+    return ErrandTransport(target, options)
+
+
 TRANSPORTS: dict[str, Factory] = {
     "stdio": _stdio,
     "stdio+lsp": _headers,
+    "exec": _errand,
     "ws": _websocket,
     "wss": _websocket,
     "launch": _launch,
