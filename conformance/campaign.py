@@ -21,6 +21,7 @@ from conformance.report import evaluation
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
+from conformance.transports.access import Means, gained
 
 REFERENCE = "reference"
 
@@ -37,6 +38,7 @@ class Request:
     patience: float = 1.0
     scenarios: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
+    means: Means = field(default_factory=Means)
 
 
 def _shown(command: str) -> str:
@@ -81,7 +83,7 @@ class Campaign:
             self.plan.pack,
             self.plan.role,
             self.runs,
-            target=self.target,
+            target=self.plan.access.hidden(self.target),
             implementation=self.implementation,
             ics=self.plan.ics,
             complete=complete,
@@ -139,10 +141,18 @@ def prepare(request: Request) -> Campaign:
     cable, who = target, stated.implementation
     if _is_reference(target):
         cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
-    make_transport(cable, Options())  # starts nothing, and refuses what is no target
+    access = gained(request.means.over(_means(stated, request)))
+    make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
-    plan = Plan(pack, role, cable, facts, request.out, request.patience)
+    plan = Plan(pack, role, cable, facts, request.out, request.patience, access)
     return Campaign(plan, chosen, who, target)
+
+
+def _means(stated: configuration.Configuration, request: Request) -> Means:
+    """The means of access that a configuration states; paths are of its folder."""
+    own, folder = stated.connection, (request.config or Path()).parent
+    files = {name: folder / own[name] for name in ("ca", "token_file") if name in own}
+    return Means(files.get("ca"), own.get("token_env", ""), files.get("token_file"), own.get("token_by", ""))
 
 
 def _is_reference(target: str) -> bool:

@@ -1,6 +1,7 @@
 """`conformance.toml`: what the vendor says of the implementation (the ICS), and where it is.
 
-The file has `target`, `[implementation]` (name, version, vendor) and `[ics]` (facts that scenarios need).
+The file has `target`, `[connection]` (how a server lets the kit in, without anything secret),
+`[implementation]` (name, version, vendor) and `[ics]` (facts that scenarios need).
 Facts that it leaves out take the pack's defaults, where the pack has one.
 """
 
@@ -29,6 +30,7 @@ class Configuration:
     implementation: dict[str, str] = field(default_factory=dict)
     ics: dict[str, Any] = field(default_factory=dict)
     target: str = ""
+    connection: dict[str, str] = field(default_factory=dict)
 
 
 def read(path: Path) -> Configuration:
@@ -43,7 +45,8 @@ def read(path: Path) -> Configuration:
         raise BadConfiguration(f"{path}: {where} is {found!s}, which JSON cannot say; quote it")
     for broken in formats.errors("ics", value):
         raise BadConfiguration(f"{path}: {broken.pointer or 'the file'}: {broken.message}")
-    return Configuration(value.get("implementation", {}), value.get("ics", {}), value.get("target", ""))
+    who, own, target = value.get("implementation", {}), value.get("ics", {}), value.get("target", "")
+    return Configuration(who, own, target, value.get("connection", {}))
 
 
 def _foreign(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:

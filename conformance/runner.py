@@ -26,6 +26,7 @@ from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
 from conformance.transports import Connection, Options, Transport, make_transport
+from conformance.transports.access import Access
 
 INTERRUPTED = "the run was interrupted"
 
@@ -73,6 +74,7 @@ class Plan:
     ics: dict[str, Any]
     out: Path
     patience: float = 1.0
+    access: Access = field(default_factory=Access)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
 
@@ -210,6 +212,7 @@ class Session:
             patience=self._plan.patience,
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
             scenario=self._scenario.name,
+            access=self._plan.access,
         )
         self._transport = make_transport(self._plan.target, options)
         return await self._carry_out(self.driver.start())

@@ -20,18 +20,19 @@ not end in time, and `Ended` then says so. Errors are about the cable and never 
 connection ended is a fact (`Ended`), which the runner records and the checks judge.
 
 Only sentences for people leave this package as text. They never contain the credentials or the
-query of a URL.
+query of a URL, and nothing that leaves it contains the token that the kit shows (`access`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from conformance.errors import BadTarget
 from conformance.framing import Framing
+from conformance.transports.access import Access
 
 __all__ = ["TRANSPORTS", "Connection", "Ended", "Incoming", "Options", "Transport", "make_transport"]
 
@@ -135,13 +136,14 @@ class Options:
     it is read and dropped. A WebSocket message over `max_message` ends its connection.
     `subprotocols`, if any, are offered, and the server must choose one of them. `scenario` is the name of
     the scenario that is carried out: a command has it in place of `{scenario}`, a process as
-    `$CONFORMANCE_SCENARIO`.
+    `$CONFORMANCE_SCENARIO`. `access` is how a server lets the kit in.
     """
 
     stderr: Path | None = None
     patience: float = 1.0
     subprotocols: tuple[str, ...] = ()
     scenario: str = ""
+    access: Access = field(default_factory=Access)
     cwd: Path | None = None
     max_message: int = 64 * 1024 * 1024
     stderr_limit: int = 1_048_576
