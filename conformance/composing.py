@@ -34,11 +34,11 @@ class Composer:
         overlay = {name: step.args[name] for name in ("payload", "params") if name in step.args}
         return self.message(step.args[step.verb], merged(overlay, step.args.get("message", {})), now)
 
-    def raw(self, raw: JSON, now: Now) -> bytes:
-        """A text with its names filled in, or bytes as they are."""
+    def raw(self, raw: JSON, now: Now) -> tuple[bytes, bool]:
+        """A text with its names filled in, or bytes as they are, and whether they are."""
         if isinstance(raw, str):
-            return encoded(str(self._bindings.fill(raw, now)))
-        return base64.b64decode(raw["base64"])
+            return encoded(str(self._bindings.fill(raw, now))), False
+        return base64.b64decode(raw["base64"]), True
 
     def reply(self, step: Step, message: Message, now: Now) -> dict[str, JSON] | None:
         """The answer that a step gives to a request; None where the step does not say which."""

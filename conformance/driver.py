@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from conformance import jsontext, protocols
+from conformance import protocols
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.announcing import Announcements
 from conformance.bindings import Bindings, Now, Unbound, difference
@@ -30,7 +30,7 @@ from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
 from conformance.serving import Service
-from conformance.waiting import Line, Waiting, fits, gist, part, wanted
+from conformance.waiting import TIMED, Line, Waiting, allowed, part, wanted
 
 
 @dataclass(slots=True)
@@ -47,6 +47,7 @@ class Driver:
     """The message that met the last awaited step."""
     patience: float = 1.0
     """Factor for every time that a step allows, except for deadlines that the protocol states."""
+    stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
     interactive: bool = False
     """Whether steps are added one by one from outside, so that running out of them is no ending."""
     _bindings: Bindings = field(init=False)
@@ -62,8 +63,6 @@ class Driver:
     _actions: list[Action] = field(default_factory=list)
     _heard: bool = False
     _seq: int = 0
-    _absent: dict[str, str] = field(default_factory=dict)
-    """Names that a message was to give a value, and why it did not."""
 
     def __post_init__(self) -> None:
         """Make what depends on the scenario and the pack."""
@@ -91,9 +90,14 @@ class Driver:
         times = (self._waiting.until if self._waiting else None, self.courtesy.deadline())
         return min((at for at in times if at is not None), default=None)
 
-    def is_patience(self, due: float) -> bool:
+    def is_patience(self, due: float | None) -> bool:
         """Whether the patience of a step ends then, and not only something of the kit's own is due."""
-        return self._waiting is not None and self._waiting.until <= due
+        return self._waiting is not None and due == self._waiting.until
+
+    def since(self, due: float) -> float:
+        """Since when the kit waits for what has to come by `due`; `due` itself where nothing has to."""
+        waiting = self._waiting if self._waiting and self._waiting.until == due else None
+        return waiting.since(self.patience * self.stretched) if waiting else due
 
     def event(self, event: Event, now: Now) -> list[Action]:
         """What to do after something happened on the wire."""
@@ -111,13 +115,19 @@ class Driver:
         self._go_on(now)
         return self._flush(now)
 
-    def wake(self, now: Now) -> list[Action]:
-        """What to do when the deadline came."""
+    def wake(self, now: Now, hindered: float = 0.0) -> list[Action]:
+        """What to do when the deadline came, during which the kit could not act for `hindered` seconds."""
         self._actions += self.courtesy.wake(now)
         if self._waiting is not None and self._waiting.until <= now.monotonic:
-            self._expired(self._waiting)
+            self._expired(self._waiting, hindered)
             self._go_on(now)
         return self._flush(now)
+
+    def stretch(self, factor: float) -> None:
+        """Wait `factor` times as long as on a quiet machine, for what is awaited already too."""
+        if self._waiting is not None:
+            self._waiting.stretch(self.patience * (factor - self.stretched))
+        self.stretched, self.courtesy.patience = factor, self.patience * factor
 
     def add(self, step: Step, now: Now) -> list[Action]:
         """Take one more step, unless the scenario has ended."""
@@ -167,15 +177,18 @@ class Driver:
                 return
 
     def _begin(self, step: Step, now: Now) -> None:
+        self._try(step, lambda: _STEPS[step.verb](self, step, now))
+
+    def _try(self, step: Step, what: Callable[[], None]) -> None:
         try:
-            _STEPS[step.verb](self, step, now)
+            what()
         except Unbound as unbound:
             name = unbound.args[0]
-            absent = f": {self._absent[name]}" if name in self._absent else ""
+            absent = f": {self._bindings.absent[name]}" if name in self._bindings.absent else ""
             self._end("not-applicable", f"nothing says what ${{{name}}} is{absent}", step)
 
     def _time(self, step: Step) -> float:
-        return step.patience * (1.0 if "deadline" in step.args else self.patience)
+        return allowed(step, self.patience * self.stretched)
 
     def _line(self, step: Step) -> tuple[str, Line]:
         name = step.args.get("over", self._current)
@@ -190,10 +203,9 @@ class Driver:
         self._transmit(step, dump(self._composer.of_step(step, now)))
 
     def _raw(self, step: Step, now: Now) -> None:
-        raw = step.args["raw"]
-        self._transmit(step, self._composer.raw(raw, now), raw=not isinstance(raw, str))
+        self._transmit(step, *self._composer.raw(step.args["raw"], now))
 
-    def _transmit(self, step: Step, data: bytes, *, raw: bool = False) -> None:
+    def _transmit(self, step: Step, data: bytes, raw: bool = False) -> None:
         name, line = self._line(step)
         if line.is_open:
             self._actions.append(Transmit(name, data, raw, step))
@@ -215,20 +227,16 @@ class Driver:
     def _expect(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
         instead = self._bindings.fill(step.args.get("instead", {}), now)
-        self._wait_for(step, now.monotonic + self._time(step), match=match, instead=instead)
-
-    def _reply(self, step: Step, now: Now) -> None:
-        match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
-        seen = len(self._line(step)[1].inbox)  # what came before has its answer
-        self._wait_for(step, now.monotonic + self._time(step), seen=seen, match=match)
+        # A request that came before the step has its answer.
+        seen = len(self._line(step)[1].inbox) if step.verb == "reply" else 0
+        self._wait_for(step, now.monotonic + self._time(step), seen=seen, match=match, instead=instead)
 
     def _answer(self, step: Step, message: Message, now: Now) -> None:
         """Answer as the step says, and where it does not say, as the pack does."""
         value = self._composer.reply(step, message, now)
-        if value is None:
-            self._actions += self._service.answer(message, now)
-        else:
-            self._transmit(step, dump(value))
+        if value is not None:
+            return self._transmit(step, dump(value))
+        self._actions += self._service.answer(message, now)
 
     def _never(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
@@ -285,35 +293,19 @@ class Driver:
         return self._waiting is None
 
     def _look(self, waiting: Waiting, message: Message, inbox: list[Message], now: Now) -> None:
-        step = waiting.step
-        if step.verb == "request":
-            if waiting.is_answered_by(message):
-                del inbox[waiting.seen - 1]
-                said = waiting.otherwise(message, self.pack.secrets)
-                self._contradicted(step, message, said) if said else self._met(step, message)
-        elif step.verb == "expect":
-            if fits(step.args["expect"], waiting.match, message):
-                del inbox[: waiting.seen]
-                self._met(step, message)
-            elif any(fits(kind, match, message) for kind, match in waiting.instead.items()):
-                said = f"{gist(message, self.pack.secrets)} came instead of {step.args['expect']}"
-                self._contradicted(step, message, said)
-        elif step.verb == "reply" and waiting.replies_to(message):
-            del inbox[: waiting.seen]
-            self._met(step, message)
-            self._answer(step, message, now)
-        elif step.verb == "never" and fits(step.args["never"], waiting.match, message):
-            said = f"{gist(message, self.pack.secrets)} came, which must not come here"
-            self._contradicted(step, message, said)
+        is_it = waiting.is_for(message)
+        if is_it:  # a request takes its answer, an `expect` also what came before
+            del inbox[waiting.seen - 1 if waiting.step.verb == "request" else 0 : waiting.seen]
+        said = waiting.against(message, self.pack.secrets)
+        if said:
+            self._contradicted(waiting.step, message, said)
+        elif is_it:
+            self._met(waiting.step, message)
+            if waiting.step.verb == "reply":
+                self._try(waiting.step, lambda: self._answer(waiting.step, message, now))
 
     def _met(self, step: Step, message: Message) -> None:
-        for name, pointer in step.args.get("save", {}).items():
-            found = jsontext.resolve(message.value, pointer)
-            if found is jsontext.MISSING:
-                self._absent[name] = f"{message.name} has no {pointer}"
-                self._bindings.names.pop(name, None)
-            else:
-                self._bindings.names[name] = found
+        self._bindings.save(step.args.get("save", {}), message.value, message.name)
         self.met = message.value
         self._settle(step, message.seq)
 
@@ -322,17 +314,21 @@ class Driver:
         self._waiting, self.courtesy.silent = None, False
         self.findings += [Finding(name, True, self.party, seq) for name in step.proves]
 
-    def _expired(self, waiting: Waiting) -> None:
+    def _expired(self, waiting: Waiting, hindered: float) -> None:
         step = waiting.step
-        if step.verb in ("wait", "silence", "never"):
+        if step.verb in TIMED:
             self._settle(step, self._seq)
         elif step.verb in ("expect", "reply") and "otherwise" in step.args and self._heard:
             self._end("not-applicable", step.args.get("because", f"no {wanted(step)} came"), step)
         elif "deadline" in step.args and self._heard:
-            self._contradicted(step, None, f"{wanted(step)} did not come within {step.args['deadline']}")
+            said = f"{wanted(step)} did not come within {step.args['deadline']}"
+            unsure = f"{said}, but the kit itself was {hindered:.1f} s late"
+            is_lost = hindered > step.patience / 2
+            self._stalled(step, unsure) if is_lost else self._contradicted(step, None, said)
         else:
             mute = "" if self._heard else "the implementation said nothing: "
-            self._stalled(step, f"{mute}{wanted(step)} did not come within {self._time(step):g} s")
+            usual = allowed(step, self.patience)
+            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual:g} s")
 
     def _cut_off(self, waiting: Waiting, ended: str) -> None:
         """The connection ended while the step waited."""
@@ -391,7 +387,7 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "raw": Driver._raw,
     "request": Driver._request,
     "expect": Driver._expect,
-    "reply": Driver._reply,
+    "reply": Driver._expect,
     "never": Driver._never,
     "wait": Driver._wait,
     "silence": Driver._wait,

@@ -93,7 +93,6 @@ def test_a_member_of_a_value() -> None:
 def test_what_is_laid_upon_a_merge_comes_last() -> None:
     laid = merged({"$merge": ["${one}", {"b": 2}]}, {"b": 3})
     assert bindings(one={"a": 1, "b": 1}).fill(laid, NOW) == {"a": 1, "b": 3}
-    assert merged({"$merge": ["${one}"]}, {}) == {"$merge": ["${one}"]}
 
 
 def test_what_is_filled_in_is_not_filled_again() -> None:
@@ -108,6 +107,9 @@ def test_what_is_filled_in_is_not_filled_again() -> None:
         ({"a": {"b": 1}}, {"a": None}, {"a": None}),
         ({}, 5, 5),
         (5, {}, {}),
+        ({"a": 1}, {"$merge": ["${x}", {"b": 2}]}, {"$merge": [{"a": 1}, "${x}", {"b": 2}]}),
+        ({"$merge": ["${x}"]}, {"b": 2}, {"$merge": ["${x}", {"b": 2}]}),
+        ({"a": {"b": 1}}, {"a": {"$merge": ["${x}"]}}, {"a": {"$merge": [{"b": 1}, "${x}"]}}),
     ],
 )
 def test_merged(under: Any, over: Any, joined: Any) -> None:
