@@ -123,11 +123,16 @@ def _protocol_option(value: str) -> Any:
 @main.command()
 @click.argument("protocol")
 @click.option("--target", default="", metavar="TARGET",
-              help="stdio:, launch: or ws-listen:COMMAND, ws://…, wss://… or reference[:FAULT].")  # fmt: skip
+              help="A URL, stdio:COMMAND, another scheme of docs/run.md, or reference[:FAULT].")  # fmt: skip
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
 @click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
 @click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
+@click.option("--ca", type=click.Path(path_type=Path), help="Certificates (PEM) that vouch for a wss server.")
+@click.option("--token-env", default="", metavar="NAME", help="The variable that holds a bearer token.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="The file that holds a bearer token.")
+@click.option("--token-by", type=click.Choice(["header", "subprotocol"]), default=None,
+              help="Where the token is shown; else by header.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="conformance-report",
               show_default=True, help="Where the report goes.")  # fmt: skip
 @click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
@@ -139,6 +144,8 @@ def _protocol_option(value: str) -> Any:
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
               help="Run N scenarios at a time, where the implementation bears it.")  # fmt: skip
 @click.option("--certify", is_flag=True, help="Refuse all that leaves a MUST undecided.")
+@click.option("--mutate", multiple=True, metavar="NAME",
+              help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
 @guarded
 def run(
     protocol: str,
@@ -147,24 +154,36 @@ def run(
     scenario: tuple[str, ...],
     requirement: tuple[str, ...],
     config: Path | None,
+    ca: Path | None,
+    token_env: str,
+    token_file: Path | None,
+    token_by: str | None,
     out: Path,
     patience: float,
     baseline: Path | None,
     certify: bool,
     rerun: int,
     jobs: int,
+    mutate: tuple[str, ...],
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
+    from conformance.transports.access import Means
 
+    means = Means(ca, token_env, token_file, token_by or "")
     request = campaign.Request(
         *(_protocol_option(protocol), target, role, config, out, patience, scenario, requirement),
+        means=means,
         baseline=baseline,
         today=datetime.now(UTC).date(),
         certify=certify,
         rerun=rerun,
         jobs=jobs,
     )
+    if mutate:
+        from conformance import proving
+
+        return proving.prove(campaign.prepare(request), proving.chosen(mutate))
     return execution.execute(campaign.prepare(request))
 
 

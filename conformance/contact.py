@@ -28,7 +28,7 @@ def applies(made: Campaign, scenario: Scenario) -> bool:
 
 def carried_out(made: Campaign, scenario: Scenario, tap: Tap) -> Result:
     """The result of a scenario with a tap on its connections."""
-    return run_one(replace(made.plan, tap=tap.around), scenario)
+    return run_one(replace(made.plan, through=tap.around), scenario)
 
 
 def _exchange(scenario: Scenario) -> Scenario | None:
