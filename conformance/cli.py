@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -130,6 +131,13 @@ def _protocol_option(value: str) -> Any:
               show_default=True, help="Where the report goes.")  # fmt: skip
 @click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
               metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
+@click.option("--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Failures that are known; only others fail the run.")  # fmt: skip
+@click.option("--rerun", type=click.IntRange(0, 100), default=0, metavar="N",
+              help="Run a scenario that did not pass again, N times; what differs is flaky.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
+              help="Run N scenarios at a time, where the implementation bears it.")  # fmt: skip
+@click.option("--certify", is_flag=True, help="Refuse all that leaves a MUST undecided.")
 @guarded
 def run(
     protocol: str,
@@ -140,12 +148,21 @@ def run(
     config: Path | None,
     out: Path,
     patience: float,
+    baseline: Path | None,
+    certify: bool,
+    rerun: int,
+    jobs: int,
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
 
     request = campaign.Request(
-        _protocol_option(protocol), target, role, config, out, patience, scenario, requirement
+        *(_protocol_option(protocol), target, role, config, out, patience, scenario, requirement),
+        baseline=baseline,
+        today=datetime.now(UTC).date(),
+        certify=certify,
+        rerun=rerun,
+        jobs=jobs,
     )
     return execution.execute(campaign.prepare(request))
 

@@ -29,6 +29,8 @@ class Configuration:
     implementation: dict[str, str] = field(default_factory=dict)
     ics: dict[str, Any] = field(default_factory=dict)
     target: str = ""
+    sessions: int = 0
+    """How many sessions it can have at once; 0 where that is not said."""
 
 
 def read(path: Path) -> Configuration:
@@ -43,7 +45,12 @@ def read(path: Path) -> Configuration:
         raise BadConfiguration(f"{path}: {where} is {found!s}, which JSON cannot say; quote it")
     for broken in formats.errors("ics", value):
         raise BadConfiguration(f"{path}: {broken.pointer or 'the file'}: {broken.message}")
-    return Configuration(value.get("implementation", {}), value.get("ics", {}), value.get("target", ""))
+    return Configuration(
+        value.get("implementation", {}),
+        value.get("ics", {}),
+        value.get("target", ""),
+        value.get("sessions", 0),
+    )
 
 
 def _foreign(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:

@@ -98,7 +98,7 @@ class Ledger:
         return Result(about, findings=findings, said=said, **{name: row[name] for name in _PLAIN})
 
 
-_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard", "late")
+_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard", "late", "stretched")
 
 
 def _finding(row: dict[str, Any]) -> Finding:

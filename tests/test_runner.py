@@ -17,9 +17,10 @@ import pytest
 from live import COMMAND, PEERS, Run, assert_sound, conformance_run, peer, processes
 
 from conformance import packs, scenarios
+from conformance.cables import LOOK
 from conformance.errors import ConformanceError
 from conformance.packs import Pack, data_root
-from conformance.runner import LOOK, Plan, Session, run_one
+from conformance.runner import Plan, Session, run_one
 from conformance.scenarios import Scenario
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")

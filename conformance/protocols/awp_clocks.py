@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.correlation import Message
+from conformance.events import earliest
 from conformance.protocols.awp_record import MS, WAITING, Memory, Session
 from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_values import table, whole
@@ -290,8 +291,9 @@ def telemetry(memory: Memory, message: Message) -> Iterable[Told]:
         return
     last, about = memory.notes[place]
     memory.notes[place] = (now, message) if message.name == "session.telemetry" else None
-    if now - last > memory.options["seconds"]:
-        said = f"no telemetry for {now - last:.1f} s"
+    gap = (earliest(message.event) or 0.0) - last  # what the kit was late itself is nobody's delay
+    if gap > memory.options["seconds"]:
+        said = f"no telemetry for {gap:.1f} s"
         yield Told(said, about=message if message.name == "session.telemetry" else about)
-    elif message.name == "session.telemetry":
+    elif message.name == "session.telemetry" and now - last <= memory.options["seconds"]:
         yield HOLDS
