@@ -7,15 +7,15 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from conformance import transcript
 from conformance.bindings import Now
-from conformance.errors import ConnectionLost
+from conformance.errors import ConformanceError, ConnectionLost
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Sent
-from conformance.framing import LineStream, Reading, read_message
+from conformance.framing import Framing, Reading, read_message
 from conformance.strain import SLACK, TICK, Strain
 from conformance.transports import Connection, Ended, Incoming, Transport
 
@@ -37,7 +37,7 @@ class Arrival:
     """What came over a connection, and when: `at` is in seconds since the session began."""
 
     connection: str
-    got: Incoming | Ended
+    got: Incoming | Ended | ConformanceError
     at: float
     lag: float = 0.0
     """How long before it may have been there; see `Strain`."""
@@ -97,7 +97,7 @@ class Cables:
             self._asked = self.now().monotonic
             self.strain.set(self._asked + TICK)
             self._readers.append(asyncio.create_task(self._watch()))
-        cable = self._open[name] = _Cable(name, connection)
+        cable = self._open[name] = _Cable(name, connection, connection.framing())
         self._readers.append(asyncio.create_task(self._read(cable)))
         return self._written(Opened(self._number(), name, self._time()))
 
@@ -125,10 +125,12 @@ class Cables:
         await self._open[name].connection.drop()
 
     def events(self, arrival: Arrival) -> Iterator[Event]:
-        """The events of an arrival, each on record when it is taken."""
+        """The events of an arrival, each on record when it is taken; raises what the cable could not do."""
         cable, got = self._open[arrival.connection], arrival.got
+        if isinstance(got, ConformanceError):
+            raise got
         if isinstance(got, Ended):
-            yield from (self._received(cable, reading, arrival) for reading in cable.lines.end())
+            yield from (self._received(cable, reading, arrival) for reading in cable.framing.end())
             cable.closed = True
             yield self._written(self._late(self._closed(cable, got), arrival))
             return
@@ -136,8 +138,7 @@ class Cables:
         if got.binary:
             yield self._binary(cable, got.data, arrival)
             return
-        readings = cable.lines.feed(got.data) if cable.connection.stream else [read_message(got.data)]
-        yield from (self._received(cable, reading, arrival) for reading in readings)
+        yield from (self._received(cable, reading, arrival) for reading in cable.framing.feed(got.data))
 
     async def arrival(self, due: float | None, since: float) -> Any:
         """What is next in the queue, or None if it does not come by `due`, for which the kit waits `since`.
@@ -186,10 +187,13 @@ class Cables:
                 await reader
 
     async def _read(self, cable: _Cable) -> None:
-        got: Incoming | Ended | None = None
+        got: Incoming | Ended | ConformanceError | None = None
         held = 0.0
-        while not isinstance(got, Ended):
-            got = await cable.connection.receive()
+        while not isinstance(got, Ended | ConformanceError):
+            try:
+                got = await cable.connection.receive()
+            except ConformanceError as error:
+                got = error
             at = self.now().monotonic
             await self._queue.put(Arrival(cable.name, got, at, self.strain.lag(at) + held))
             held = self.now().monotonic - at  # so long the next one may have waited here
@@ -258,7 +262,7 @@ class _Cable:
 
     name: str
     connection: Connection
-    lines: LineStream = field(default_factory=LineStream)
+    framing: Framing
     ended_by_kit: bool = False
     closed: bool = False
     lost: str = ""

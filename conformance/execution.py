@@ -133,6 +133,16 @@ def _tried(campaign: Campaign, ask: Asked, scenario: Scenario, told: Told) -> tu
     return result, run
 
 
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Meanwhile SIGTERM does what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _terminate(*_: Any) -> None:
     """SIGTERM ends a run as Ctrl-C does: with a report, and without leaving processes behind."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell without jobs

@@ -10,6 +10,7 @@ import asyncio
 import secrets
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
 from conformance.transports import Connection, Options, Transport, make_transport
+from conformance.transports.access import Access
 
 INTERRUPTED = "the run was interrupted"
 
@@ -79,8 +81,11 @@ class Plan:
     ics: dict[str, Any]
     out: Path
     patience: float = 1.0
+    access: Access = field(default_factory=Access)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
+    through: Callable[[Transport], Transport] = lambda transport: transport
+    """What a scenario's transport is led through, such as a tap, or a proxy that changes what it carries."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -233,8 +238,9 @@ class Session:
             patience=self._plan.patience,
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
             scenario=self._scenario.name,
+            access=self._plan.access,
         )
-        self._transport = make_transport(self._plan.target, options)
+        self._transport = self._plan.through(make_transport(self._plan.target, options))
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,7 +116,8 @@ def evaluate(
     complete: bool,
 ) -> dict[str, Any]:
     """The report's value (schema: `report.schema.json`)."""
-    rows = [_row(requirement, role, runs) for requirement in pack.requirements.values()]
+    told = _told(runs)
+    rows = [_row(requirement, role, runs, told[requirement.id]) for requirement in pack.requirements.values()]
     differing = flakiness.of_scenarios(runs, pack.requirements.values())
     return {
         "report": 1,
@@ -136,8 +137,18 @@ def evaluate(
     }
 
 
-def _row(requirement: Requirement, role: str, runs: list[Run]) -> dict[str, Any]:
-    told = [(run, one) for run in runs for one in run.evidence.findings if one.requirement == requirement.id]
+def _told(runs: list[Run]) -> defaultdict[str, list[tuple[Run, Finding]]]:
+    """The findings by requirement: a run has a hundred thousand, and the report is written after each."""
+    told: defaultdict[str, list[tuple[Run, Finding]]] = defaultdict(list)
+    for run in runs:
+        for one in run.evidence.findings:
+            told[one.requirement].append((run, one))
+    return told
+
+
+def _row(
+    requirement: Requirement, role: str, runs: list[Run], told: list[tuple[Run, Finding]]
+) -> dict[str, Any]:
     verdict, reason = _verdict(requirement, role, [one for _, one in told], runs)
     against = [(run, one) for run, one in told if not one.ok]
     failed = [run.name for run, one in against if verdict_of(one, requirement.level) is Verdict.FAIL]
