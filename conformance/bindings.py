@@ -49,6 +49,20 @@ class Bindings:
     names: dict[str, JSON] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     """Names that take a fresh id when they are first used."""
+    absent: dict[str, str] = field(default_factory=dict)
+    """Names that a message was to give a value, and why it did not."""
+
+    def save(self, wanted: Mapping[str, str | list[str]], value: JSON, name: str) -> None:
+        """Give names their values out of a message of this name: the first that the JSON Pointers meet."""
+        for one, written in wanted.items():
+            pointers = [written] if isinstance(written, str) else written
+            there = [jsontext.resolve(value, pointer) for pointer in pointers]
+            found = next((each for each in there if each is not jsontext.MISSING), jsontext.MISSING)
+            if found is jsontext.MISSING:
+                self.absent[one] = f"{name} has no {' and no '.join(pointers)}"
+                self.names.pop(one, None)
+            else:
+                self.names[one] = found
 
     def fill(self, node: JSON, now: Now, request: JSON = None) -> JSON:
         """The value with every `${name}` replaced; raises Unbound."""

@@ -35,7 +35,7 @@ class Courtesy:
         self._leave: dict[str, Any] = pack.meta.get("farewell", {})
         self._answers: dict[str, str] = pack.meta.get("answers", {})
         self._composer = composer
-        self._patience = patience
+        self.patience = patience
         self._lines: dict[str, _Line] = {}
         self._asked: list[JSON] = []
         self._until: float | None = None
@@ -87,7 +87,7 @@ class Courtesy:
         begun = [name for name, line in self._lines.items() if line.in_session]
         if self._until is not None or not begun:
             return []
-        self._until = now.monotonic + self._leave["within"] * self._patience
+        self._until = now.monotonic + self._leave["within"] * self.patience
         return [self._say(name, self._leave["send"], now) for name in begun]
 
     def is_over(self, now: Now) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -12,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance import campaign, formats, packs, runner
+from conformance import formats, packs
 from conformance.findings import Verdict, fold, verdict_of
-from conformance.packs import Pack
 from conformance.report import evaluation
 
 PEERS = Path(__file__).parent / "peers"
@@ -53,9 +53,19 @@ class Run:
         return {row["name"]: row["status"] for row in self.report["scenarios"]}
 
 
-def conformance_run(out: Path, protocol: str, target: str, *options: str, timeout: float = 100) -> Run:
-    """Run the command in an empty folder; its report is sound, whatever came out."""
+def conformance_run(
+    out: Path, protocol: str, target: str, *options: str, timeout: float = 100, covered: bool = True
+) -> Run:
+    """Run the command in an empty folder; its report is sound, whatever came out.
+
+    One of many like it need not be `covered`: coverage doubles the time that it takes.
+    """
     out.mkdir(parents=True, exist_ok=True)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if covered or not name.startswith("COVERAGE_PROCESS")
+    }
     command = [*COMMAND, "run", protocol, "--target", target, "--out", "report", *options]
     began = time.monotonic()
     done = subprocess.run(
@@ -66,35 +76,13 @@ def conformance_run(out: Path, protocol: str, target: str, *options: str, timeou
         text=True,
         check=False,
         timeout=timeout,
+        env=environment,
     )
     run = Run(out / "report", done.returncode, done.stdout, done.stderr, time.monotonic() - began)
     assert "Traceback" not in run.text + run.said, run.said
     assert (run.out / "report.json").is_file(), run.said
     assert_sound(run.out)
     return run
-
-
-FEW = 2
-"""So many scenarios show at a time what a fault breaks."""
-
-
-def broken_by(pack: Pack, role: str, fault: str, requirement: str, out: Path) -> list[str]:
-    """The requirements that the reference implementation breaks with a fault, in a run of this process.
-
-    Of as many scenarios as it takes, first those that concern the requirement.
-    """
-    run = campaign.prepare(campaign.Request(pack, f"reference:{fault}", role, out=out))
-    order = sorted(run.scenarios, key=lambda scenario: requirement not in scenario.requirements)
-    found: list[str] = []
-    while order and requirement not in found:
-        for scenario in order[:FEW]:
-            run.record(runner.run_one(run.plan, scenario))
-        del order[:FEW]
-        rows = run.report(complete=True)["requirements"]
-        found = [row["id"] for row in rows if row["verdict"] in ("fail", "warn")]
-    run.write(complete=True)
-    assert_sound(out)
-    return found
 
 
 def assert_sound(out: Path) -> None:

@@ -1,4 +1,4 @@
-"""The kit against whole implementations: the two references with each of their faults, and real worlds."""
+"""The kit against whole implementations: the references with each of their faults, and real worlds."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from live import PYTHON, assert_sound, broken_by, conformance_run
+from live import PYTHON, assert_sound, conformance_run
 
-from conformance import campaign, packs
+from conformance import campaign, packs, scenarios, selftest
+from conformance.findings import Level
 from conformance.packs import Pack
+from conformance.report import RENDERERS
 
 AT_ONCE = 6
 """Most of the time, both sides of a run wait for the other."""
+
+RUNS = 300
+"""So many runs of one scenario each may a test take, whose cost is that of starting so many processes."""
 
 WORLD = "awp@0.1-draft.7"
 """What the world of another maker is built to."""
@@ -33,38 +37,31 @@ REFERENCES = [
 
 
 @pytest.mark.parametrize(("pack", "role"), REFERENCES)
-def test_without_a_fault_nothing_is_broken(pack: Pack, role: str, tmp_path: Path) -> None:
-    """Everything that was tried could be decided, and whatever a fault breaks was met, if it applies."""
-    run = conformance_run(tmp_path, pack.name, "reference", "--role", role)
-    assert (run.code, run.of("fail", "warn", "inconclusive")) == (0, []), run.text
-    assert run.report["complete"] is True
-    assert set(campaign.faults(pack, role).values()) - set(run.of("pass", "not-applicable")) == set()
-    assert run.of("pass") != []
-
-
-@pytest.mark.parametrize(("pack", "role"), REFERENCES)
 def test_each_fault_breaks_its_requirement_and_no_other(pack: Pack, role: str, tmp_path: Path) -> None:
-    """Of a revision that takes its reference implementation over from another, some of the faults."""
+    """And without a fault, nothing is broken, and everything that was tried could be decided.
+
+    What only a SHOULD or a MAY asks for is no failure. Of a revision that takes its reference implementation
+    over from another, some of the faults; where all scenarios are too many, those that concern them.
+    """
     faults = campaign.faults(pack, role)
     assert len(faults) >= 10
     if pack.base is not None:
         faults = dict(list(faults.items())[::6])
-
-    def broken(fault: str) -> list[str]:
-        return broken_by(pack, role, fault, faults[fault], tmp_path / fault)
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = dict(zip(faults, pool.map(broken, faults), strict=True))
-    assert found == {fault: [requirement] for fault, requirement in faults.items()}
-
-
-@pytest.mark.parametrize(("pack", "role"), REFERENCES)
-def test_what_a_fault_breaks_is_said(pack: Pack, role: str, tmp_path: Path) -> None:
-    fault, requirement = next(iter(campaign.faults(pack, role).items()))
-    options = ("--role", role, "-r", requirement)
-    run = conformance_run(tmp_path, pack.name, f"reference:{fault}", *options)
-    assert run.code == 1
-    assert f" {requirement} (" in run.text
+    brief = len(faults) * len(scenarios.of_pack(pack, pack.peer_of(role))) > RUNS
+    matrix = selftest.matrix(pack, role, tmp_path, AT_ONCE, faults, brief=brief)
+    text = selftest.as_text([matrix])
+    honest = matrix.honest
+    assert (honest.code, matrix.blamed) == (0, []), text
+    assert honest.report["complete"] is True
+    assert set(faults.values()) - set(honest.of("pass", "not-applicable")) == set()
+    found = {trial.fault: (trial.code == 1, trial.of("fail", "warn")) for trial in matrix.trials}
+    musts = {name for name, row in pack.requirements.items() if row.level is Level.MUST}
+    assert found == {fault: (name in musts, [name]) for fault, name in faults.items()}, text
+    assert (matrix.code, {trial.outcome for trial in matrix.trials}) == (0, {"caught"})
+    for trial in matrix.trials:
+        assert f" {faults[trial.fault]} (" in RENDERERS["text"](trial.report)
+    for trial in (honest, *matrix.trials):
+        assert_sound(trial.out)
 
 
 def test_the_reference_agent_over_a_websocket(tmp_path: Path) -> None:
