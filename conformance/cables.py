@@ -24,6 +24,9 @@ MESSAGES = 20_000
 VOLUME = 64 * 1024 * 1024
 """The same for bytes."""
 
+GRACE = 0.5
+"""Seconds for what broke to end by itself, so that it is told how it did."""
+
 NOISE = 1000
 """So many bytes of a binary message are kept."""
 
@@ -93,7 +96,7 @@ class Cables:
             await (cable.connection.send_raw(data) if raw else cable.connection.send(data))
         except ConnectionLost as error:
             cable.lost = str(error)
-            await cable.connection.finish(0.0)
+            await cable.connection.finish(GRACE)
             return None
         return self._written(self._event(cable, read_message(data), self._peer))
 
