@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from conformance.scenarios import Step
+
 
 @dataclass(frozen=True, slots=True)
 class Connect:
@@ -20,6 +22,8 @@ class Transmit:
     connection: str
     data: bytes
     raw: bool = False
+    step: Step | None = None
+    """The step whose message it is; None of what the kit says of its own accord."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,20 @@ class Bindings:
     names: dict[str, JSON] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     """Names that take a fresh id when they are first used."""
+    absent: dict[str, str] = field(default_factory=dict)
+    """Names that a message was to give a value, and why it did not."""
+
+    def save(self, wanted: Mapping[str, str | list[str]], value: JSON, name: str) -> None:
+        """Give names their values out of a message of this name: the first that the JSON Pointers meet."""
+        for one, written in wanted.items():
+            pointers = [written] if isinstance(written, str) else written
+            there = [jsontext.resolve(value, pointer) for pointer in pointers]
+            found = next((each for each in there if each is not jsontext.MISSING), jsontext.MISSING)
+            if found is jsontext.MISSING:
+                self.absent[one] = f"{name} has no {' and no '.join(pointers)}"
+                self.names.pop(one, None)
+            else:
+                self.names[one] = found
 
     def fill(self, node: JSON, now: Now, request: JSON = None) -> JSON:
         """The value with every `${name}` replaced; raises Unbound."""
@@ -106,13 +120,22 @@ def written(value: JSON) -> str:
 
 
 def merged(under: JSON, over: JSON) -> JSON:
-    """`over` laid upon `under`: members of objects join, anything else replaces."""
+    """`over` laid upon `under`: members of objects join, anything else replaces.
+
+    A `$merge` that is not carried out yet takes the other in.
+    """
     if not isinstance(under, dict) or not isinstance(over, dict):
         return over
+    if set(under) == {"$merge"} or set(over) == {"$merge"}:
+        return {"$merge": [*_parts(under), *_parts(over)]}
     joined = dict(under)
     for key, value in over.items():
         joined[key] = merged(under[key], value) if key in under else value
     return joined
+
+
+def _parts(node: dict[str, JSON]) -> list[JSON]:
+    return list(node["$merge"]) if set(node) == {"$merge"} else [node]
 
 
 def difference(match: JSON, value: JSON, pointer: str = "") -> str | None:

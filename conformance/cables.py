@@ -14,8 +14,9 @@ from typing import Any
 from conformance import transcript
 from conformance.bindings import Now
 from conformance.errors import ConformanceError, ConnectionLost
-from conformance.events import Closed, Event, Fault, Malformed, Opened
+from conformance.events import Closed, Event, Fault, Malformed, Opened, Sent
 from conformance.framing import Framing, Reading, read_message
+from conformance.strain import SLACK, TICK, Strain
 from conformance.transports import Connection, Ended, Incoming, Transport
 
 MESSAGES = 20_000
@@ -26,6 +27,9 @@ VOLUME = 64 * 1024 * 1024
 
 GRACE = 0.5
 """Seconds for what broke to end by itself, so that it is told how it did."""
+
+LOOK = 0.05
+"""How long, in seconds, the kit looks at the wire once more before it says that nothing came in time."""
 
 NOISE = 1000
 """So many bytes of a binary message are kept."""
@@ -38,6 +42,8 @@ class Arrival:
     connection: str
     got: Incoming | Ended | ConformanceError
     at: float
+    lag: float = 0.0
+    """How long before it may have been there; see `Strain`."""
 
 
 class Cables:
@@ -56,6 +62,11 @@ class Cables:
         self._began = time.monotonic()
         self._open: dict[str, _Cable] = {}
         self._readers: list[asyncio.Task[None]] = []
+        self.strain = Strain()
+        self._asked: float | None = None
+        """When the kit began to wait for the first answer; None when it has come."""
+        self._noticed = (-1.0, -1.0)
+        """The last deadline that passed, and until when the kit looked at the wire once more."""
         self._seq = 0
         self._messages = self._bytes = 0
 
@@ -85,6 +96,10 @@ class Cables:
 
     def adopt(self, name: str, connection: Connection) -> Event:
         """Go on with an open connection by this name."""
+        if not self._readers:
+            self._asked = self.now().monotonic
+            self.strain.set(self._asked + TICK)
+            self._readers.append(asyncio.create_task(self._watch()))
         cable = self._open[name] = _Cable(name, connection, connection.framing())
         self._readers.append(asyncio.create_task(self._read(cable)))
         return self._written(Opened(self._number(), name, self._time()))
@@ -98,6 +113,8 @@ class Cables:
             cable.lost = str(error)
             await cable.connection.finish(GRACE)
             return None
+        if self._asked is not None and not self._messages:
+            self._asked = self.now().monotonic
         return self._written(self._event(cable, read_message(data), self._peer))
 
     async def finish(self, name: str, seconds: float) -> None:
@@ -116,15 +133,44 @@ class Cables:
         if isinstance(got, ConformanceError):
             raise got
         if isinstance(got, Ended):
-            yield from (self._received(cable, reading) for reading in cable.framing.end())
+            yield from (self._received(cable, reading, arrival) for reading in cable.framing.end())
             cable.closed = True
-            yield self._written(self._closed(cable, got))
+            yield self._written(self._late(self._closed(cable, got), arrival))
             return
         self._bytes += len(got.data)
         if got.binary:
-            yield self._binary(cable, got.data)
+            yield self._binary(cable, got.data, arrival)
             return
-        yield from (self._received(cable, reading) for reading in cable.framing.feed(got.data))
+        yield from (self._received(cable, reading, arrival) for reading in cable.framing.feed(got.data))
+
+    async def arrival(self, due: float | None, since: float) -> Any:
+        """What is next in the queue, or None if it does not come by `due`, for which the kit waits `since`.
+
+        A kit that was busy when the deadline came looks at the wire once more, for as long as it could
+        not before, and blames nobody; but only once, since other messages must not put a deadline off.
+        """
+        if due is None:
+            return await self._queue.get()
+        pause = due - self.now().monotonic
+        if pause > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    return await self._queue.get()
+        if self._noticed[0] != due:
+            now = self.now().monotonic
+            self._noticed = (due, max(now + LOOK, due + self.strain.late_since(since, now)))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, self._until(due) - self.now().monotonic)):
+                return await self._queue.get()
+        return None
+
+    def is_late(self, arrival: Any, due: float) -> bool:
+        """Whether it came too late, for what had to come by `due`, and not only was noticed too late."""
+        return isinstance(arrival, Arrival) and arrival.at - arrival.lag > self._until(due)
+
+    def _until(self, due: float) -> float:
+        """Until when what arrives counts as in time."""
+        return self._noticed[1] if self._noticed[0] == due else due
 
     async def say_goodbye(self, seconds: float) -> None:
         """Close what is open and write down what still comes; the transport bounds how long that takes."""
@@ -145,17 +191,38 @@ class Cables:
 
     async def _read(self, cable: _Cable) -> None:
         got: Incoming | Ended | ConformanceError | None = None
+        held = 0.0
         while not isinstance(got, Ended | ConformanceError):
             try:
                 got = await cable.connection.receive()
             except ConformanceError as error:
                 got = error
-            await self._queue.put(Arrival(cable.name, got, self.now().monotonic))
+            at = self.now().monotonic
+            await self._queue.put(Arrival(cable.name, got, at, self.strain.lag(at) + held))
+            held = self.now().monotonic - at  # so long the next one may have waited here
+            held = held if held > SLACK else 0.0
 
-    def _received(self, cable: _Cable, reading: Reading) -> Event:
+    async def _watch(self) -> None:
+        """See how late a timer of the kit's own fires."""
+        while True:
+            await asyncio.sleep(TICK)
+            self.strain.fired(self.now().monotonic)
+            self.strain.set(self.now().monotonic + TICK)
+
+    def _received(self, cable: _Cable, reading: Reading, arrival: Arrival) -> Event:
         self.heard = True
         self._messages += 1
-        return self._written(self._event(cable, reading, self._role))
+        if self._asked is not None:
+            self.strain.answered(arrival.at - arrival.lag - self._asked)
+            self._asked = None
+        return self._written(self._late(self._event(cable, reading, self._role), arrival))
+
+    def _late(self, event: Event, arrival: Arrival) -> Event:
+        """The event with how long before it was taken it may have been there."""
+        lag = self._time() - arrival.at + arrival.lag
+        if lag <= SLACK or isinstance(event, (Opened, Sent)):
+            return event
+        return event._replace(lag=round(lag, 3))
 
     def _event(self, cable: _Cable, reading: Reading, party: str) -> Event:
         return transcript.event_of(
@@ -167,12 +234,12 @@ class Cables:
             time=self._time(),
         )
 
-    def _binary(self, cable: _Cable, data: bytes) -> Event:
+    def _binary(self, cable: _Cable, data: bytes, arrival: Arrival) -> Event:
         self.heard = True
         self._messages += 1
         fault = Fault("WIRE-NOISE", "a binary message where messages are texts")
         event = Malformed(self._number(), self._role, data[:NOISE], fault, cable.name, self._time())
-        return self._written(event)
+        return self._written(self._late(event, arrival))
 
     def _closed(self, cable: _Cable, ended: Ended) -> Closed:
         by = self._peer if cable.ended_by_kit else self._role

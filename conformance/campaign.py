@@ -10,20 +10,29 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from conformance import configuration, scenarios
+from conformance import baseline, configuration, scenarios
+from conformance.announcing import Mistake, mistake, unmet
 from conformance.errors import BadConfiguration, BadTarget, UsageError
+from conformance.findings import Verdict, verdict_of
 from conformance.packs import Pack
-from conformance.report import evaluation
+from conformance.report import certification, evaluation, statement
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
 from conformance.transports.access import Means, gained
+from conformance.wording import plural
 
 REFERENCE = "reference"
+
+SHARED = ("ws", "wss")
+"""Schemes of targets that run already, so that all scenarios reach the same one."""
+LATE = 0.5
+"""A kit that was kept from its own messages for so many seconds may break what it never would else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +47,36 @@ class Request:
     patience: float = 1.0
     scenarios: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
+    baseline: Path | None = None
+    today: date = date.min
+    """The day on which entries of the baseline expire, or do not yet."""
+    certify: bool = False
+    rerun: int = 0
+    """How often a scenario that did not pass is run again."""
+    jobs: int = 1
     means: Means = field(default_factory=Means)
 
 
 def _shown(command: str) -> str:
     return shlex.quote(command) if os.name == "posix" else f'"{command}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The failures that a baseline knows, and what it takes to compare them with a report."""
+
+    path: Path
+    entries: tuple[baseline.Entry, ...]
+    today: date
+    scenarios: tuple[str, ...]
+    """All that there are; where fewer were asked for, it shows nothing that a failure was not seen."""
+    selective: bool
+
+    def compared(self, report: dict[str, Any]) -> dict[str, Any]:
+        """The member `baseline` of a report."""
+        whole = report["complete"] and not self.selective
+        told = baseline.compare(self.entries, report, self.scenarios, self.today, whole=whole)
+        return {"path": str(self.path), **told}
 
 
 @dataclass(slots=True)
@@ -53,6 +87,13 @@ class Campaign:
     scenarios: list[Scenario]
     implementation: dict[str, str]
     target: str
+    known: Known | None = None
+    certify: bool = False
+    rerun: int = 0
+    jobs: int = 1
+    """How many scenarios at a time: as many as were asked for, or as the implementation bears."""
+    alone: str = ""
+    """Why those are fewer than were asked for."""
     runs: list[evaluation.Run] = field(default_factory=list)
 
     @property
@@ -77,9 +118,22 @@ class Campaign:
         self.runs.append(run)
         return run
 
+    @property
+    def is_through(self) -> bool:
+        """Whether every scenario was run."""
+        return len({run.name for run in self.runs}) == len(self.scenarios)
+
+    def is_well(self, run: evaluation.Run) -> bool:
+        """Whether nothing about the run asks for another: its steps came to their end, and no MUST failed."""
+        known = self.plan.pack.requirements
+        failed = any(
+            verdict_of(one, known[one.requirement].level) is Verdict.FAIL for one in run.evidence.findings
+        )
+        return run.status in ("passed", "not-applicable") and not failed
+
     def report(self, *, complete: bool) -> dict[str, Any]:
         """The report's value as it stands."""
-        return evaluation.evaluate(
+        value = evaluation.evaluate(
             self.plan.pack,
             self.plan.role,
             self.runs,
@@ -88,6 +142,11 @@ class Campaign:
             ics=self.plan.ics,
             complete=complete,
         )
+        if self.known is not None:
+            value["baseline"] = self.known.compared(value)
+        if self.certify:
+            value["certification"] = certification.of(value)
+        return value
 
     def write(self, *, complete: bool) -> dict[str, Any]:
         """Write the report, whole or not at all, and return its value."""
@@ -103,7 +162,7 @@ class Campaign:
 
 
 def run_of(plan: Plan, result: Result) -> evaluation.Run:
-    """The scenario's run with everything that its transcript shows."""
+    """The scenario's run with everything that its transcript shows, until the kit itself went wrong."""
     evidence = evaluation.Evidence()
     path = plan.out / result.transcript
     on_record = bool(result.transcript) and path.is_file()
@@ -113,6 +172,7 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
     evidence.findings += [
         one._replace(line=one.seq + 1, column=1) if one.seq and on_record else one for one in result.findings
     ]
+    result = _watched(result, evidence)
     return evaluation.Run(
         name=result.scenario.name,
         title=result.scenario.title,
@@ -124,13 +184,47 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         stderr=result.stderr,
         requirements=result.scenario.requirements,
         evidence=evidence,
+        attempt=result.attempt,
+        needs=tuple(statement.needed(result.scenario.needs)),
+        stretched=result.stretched,
     )
+
+
+def _watched(result: Result, evidence: evaluation.Evidence) -> Result:
+    """The result once it is known what the kit itself broke.
+
+    From where the kit broke what no step announces, the scenario shows nothing: it is an error. A machine
+    that kept the kit from its own messages may be the reason; then nothing can be said.
+    """
+    found = _mistake(result, evidence)
+    if found is None:
+        return result
+    evidence.findings = [one for one in evidence.findings if one.seq < found.seq]
+    if result.late > LATE:
+        return replace(result, status="inconclusive", reason=f"the kit was late, and {found.said}")
+    said = f"{result.scenario.path}: {found.said}"
+    return replace(result, status="error", reason=said, line=found.line)
+
+
+def _mistake(result: Result, evidence: evaluation.Evidence) -> Mistake | None:
+    if result.status not in ("passed", "failed", "inconclusive", "not-applicable"):
+        return None
+    if not result.scenario.steps:  # a test that drives the session by itself answers for what it sends
+        return None
+    # What was left open counts where the scenario came to its own end.
+    whole = result.status == "passed"
+    ours = [*evidence.ours, *(evidence.unfinished if whole else ())]
+    found = mistake(ours, evidence.findings, result.said)
+    unharmed = whole and all(one.ok for one in evidence.findings)
+    return found or (unmet(ours, result.said) if unharmed else None)
 
 
 def prepare(request: Request) -> Campaign:
     """The campaign for a request. Raises a UsageError that says what was wrong with it."""
+    _refuse_what_certifies_nothing(request)
     pack = request.pack
-    role = request.role or pack.certifies
+    path = _file(request)
+    role = request.role or (configuration.read(path).role if path else "") or pack.certifies
     if role not in pack.roles:
         raise UsageError(f"{pack.name} has no role {role!r}; it has {', '.join(pack.roles)}")
     stated, target = _statement(request, role)
@@ -145,7 +239,57 @@ def prepare(request: Request) -> Campaign:
     make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience, access)
-    return Campaign(plan, chosen, who, target)
+    jobs, alone = _jobs(request.jobs, stated.sessions, cable)
+    return Campaign(
+        *(plan, chosen, who, target, _known(request, known, chosen)),
+        certify=request.certify,
+        rerun=request.rerun,
+        jobs=jobs,
+        alone=alone,
+    )
+
+
+def _jobs(wanted: int, sessions: int, target: str) -> tuple[int, str]:
+    """How many scenarios may run at a time, and why no more.
+
+    What the kit starts has a process for each scenario; of what runs already, the ICS has to say how many
+    sessions it can have at once.
+    """
+    shared = target.partition(":")[0].lower() in SHARED
+    bound = sessions or (1 if shared else wanted)
+    if wanted <= bound:
+        return wanted, ""
+    said = f"the ICS says so (sessions = {sessions})" if sessions else "the ICS does not say `sessions`"
+    return bound, f"at most {plural(bound, 'scenario')} at a time, since {said}"
+
+
+def _refuse_what_certifies_nothing(request: Request) -> None:
+    options = {
+        "--scenario": request.scenarios,
+        "--requirement": request.requirements,
+        "--baseline": request.baseline,
+        "--rerun": request.rerun,
+    }
+    given = [name for name, value in options.items() if value]
+    if request.certify and given:
+        raise UsageError(f"--certify is about everything, known failures too: leave out {', '.join(given)}")
+
+
+def _known(request: Request, there_are: list[Scenario], chosen: list[Scenario]) -> Known | None:
+    path = request.baseline
+    if path is None:
+        return None
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        said = "an empty file is a baseline that knows no failure"
+        raise BadConfiguration(f"{path} does not exist; {said}") from None
+    except OSError as error:
+        raise BadConfiguration(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise BadConfiguration(f"{path} is no UTF-8: {error}") from None
+    names = tuple(scenario.name for scenario in there_are)
+    return Known(path, baseline.read(text, str(path)), request.today, names, len(chosen) < len(there_are))
 
 
 def _means(stated: configuration.Configuration, request: Request) -> Means:
@@ -159,16 +303,21 @@ def _is_reference(target: str) -> bool:
     return target == REFERENCE or target.startswith(REFERENCE + ":")
 
 
+def _file(request: Request) -> Path | None:
+    """The file of the ICS: the one that was named, else `conformance.toml` here, which no reference has."""
+    here = Path(configuration.DEFAULT_NAME)
+    if request.config is None and here.is_file() and not _is_reference(request.target):
+        return here
+    return request.config
+
+
 def _statement(request: Request, role: str) -> tuple[configuration.Configuration, str]:
     """The ICS and the target: of the file that was named, else of `conformance.toml` here.
 
     Without either, and for a reference target, the ICS is the reference implementation's own. A file
     speaks of the vendor's implementation, so the reference is never tested in its place unasked.
     """
-    here = Path(configuration.DEFAULT_NAME)
-    path = request.config
-    if path is None and here.is_file() and not _is_reference(request.target):
-        path = here
+    path = _file(request)
     if path is not None:
         stated = configuration.read(path)
         if not request.target and not stated.target:

@@ -7,8 +7,10 @@ that Python and click take to start.
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -135,6 +137,15 @@ def _protocol_option(value: str) -> Any:
               show_default=True, help="Where the report goes.")  # fmt: skip
 @click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
               metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
+@click.option("--baseline", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Failures that are known; only others fail the run.")  # fmt: skip
+@click.option("--rerun", type=click.IntRange(0, 100), default=0, metavar="N",
+              help="Run a scenario that did not pass again, N times; what differs is flaky.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
+              help="Run N scenarios at a time, where the implementation bears it.")  # fmt: skip
+@click.option("--certify", is_flag=True, help="Refuse all that leaves a MUST undecided.")
+@click.option("--mutate", multiple=True, metavar="NAME",
+              help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
 @guarded
 def run(
     protocol: str,
@@ -149,6 +160,11 @@ def run(
     token_by: str | None,
     out: Path,
     patience: float,
+    baseline: Path | None,
+    certify: bool,
+    rerun: int,
+    jobs: int,
+    mutate: tuple[str, ...],
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
@@ -156,8 +172,18 @@ def run(
 
     means = Means(ca, token_env, token_file, token_by or "")
     request = campaign.Request(
-        _protocol_option(protocol), target, role, config, out, patience, scenario, requirement, means
+        *(_protocol_option(protocol), target, role, config, out, patience, scenario, requirement),
+        means=means,
+        baseline=baseline,
+        today=datetime.now(UTC).date(),
+        certify=certify,
+        rerun=rerun,
+        jobs=jobs,
     )
+    if mutate:
+        from conformance import proving
+
+        return proving.prove(campaign.prepare(request), proving.chosen(mutate))
     return execution.execute(campaign.prepare(request))
 
 
@@ -203,6 +229,65 @@ def explain(identifier: str, protocol: str, form_out: str) -> int:
 
     say(exposition.FORMATS[form_out](exposition.of(identifier, protocol)), nl=False)
     return 0
+
+
+@main.command()
+@click.argument("protocol", default="")
+@click.option("--target", default="", metavar="TARGET", help="Where the implementation is, as for run.")
+@click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default="conformance.toml",
+              show_default=True, help="The file that is written.")  # fmt: skip
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing: take what can be learnt, and defaults.")
+@click.option("--force", is_flag=True, help="Write the file anew if it is there.")
+@click.option("--schema", is_flag=True, help="Write nothing; print the JSON Schema of the file.")
+@guarded
+def init(protocol: str, target: str, role: str, out: Path, yes: bool, force: bool, schema: bool) -> int:
+    """Write conformance.toml: ask for each fact of PROTOCOL, or learn it from a first connection."""
+    from conformance import asking, configuration
+
+    if schema:
+        say(json.dumps(configuration.schema(_protocol_option(protocol)), indent=2, ensure_ascii=False))
+        return 0
+    asks = not yes and asking.on_terminal()
+    return asking.execute(asking.Request(protocol, target, role, out, asks, force))
+
+
+@main.command()
+@click.argument("protocol", default="")
+@click.option("--target", default="", metavar="TARGET", help="Where the implementation is, as for run.")
+@click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
+@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
+@click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
+              metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
+@guarded
+def doctor(protocol: str, target: str, role: str, config: Path | None, patience: float) -> int:
+    """Say what keeps an implementation from being tested, and what to do about it."""
+    from conformance import campaign, configuration, diagnosis
+
+    pack = _protocol_option(protocol or configuration.protocol(config))
+    request = campaign.Request(pack, target, role, config, patience=patience)
+    return diagnosis.execute(request, lambda line: say(printable(line)))
+
+
+@main.command("selftest")
+@click.argument("protocol", default="")
+@click.option("--role", default="", help="Only the reference implementation of this role.")
+@click.option("--fault", multiple=True, metavar="GLOB", help="Only faults of this name.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=8, show_default=True, metavar="N",
+              help="So many scenarios at once.")  # fmt: skip
+@click.option("--brief", is_flag=True, help="Try a fault only in scenarios that concern what it breaks.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+              help="Keep the report of each fault here.")  # fmt: skip
+@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@guarded
+def selftest_(
+    protocol: str, role: str, fault: tuple[str, ...], jobs: int, brief: bool, out: Path | None, form_out: str
+) -> int:
+    """Try whether the kit notices each fault of the reference implementations of PROTOCOL, or of all."""
+    from conformance import selftest
+
+    request = selftest.Request(protocol, role, fault, jobs, brief, out)
+    return selftest.execute(request, selftest.FORMATS[form_out])
 
 
 @main.command("completion")

@@ -1,8 +1,8 @@
 """`conformance.toml`: what the vendor says of the implementation (the ICS), and where it is.
 
-The file has `target`, `[connection]` (how a server lets the kit in, without anything secret),
-`[implementation]` (name, version, vendor) and `[ics]` (facts that scenarios need).
-Facts that it leaves out take the pack's defaults, where the pack has one.
+The file has `protocol`, `role` and `target`, `[connection]` (how a server lets the kit in, without anything
+secret), `[implementation]` (name, version, vendor) and `[ics]` (facts that scenarios need). Facts that it
+leaves out take the pack's defaults, where the pack has one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from conformance import formats, jsontext
 from conformance.bindings import merged
-from conformance.errors import BadConfiguration
+from conformance.errors import BadConfiguration, UsageError
 from conformance.packs import Pack
 from conformance.schemas import Schemas
 
@@ -30,6 +30,10 @@ class Configuration:
     implementation: dict[str, str] = field(default_factory=dict)
     ics: dict[str, Any] = field(default_factory=dict)
     target: str = ""
+    protocol: str = ""
+    role: str = ""
+    sessions: int = 0
+    """How many sessions it can have at once; 0 where that is not said."""
     connection: dict[str, str] = field(default_factory=dict)
 
 
@@ -45,8 +49,21 @@ def read(path: Path) -> Configuration:
         raise BadConfiguration(f"{path}: {where} is {found!s}, which JSON cannot say; quote it")
     for broken in formats.errors("ics", value):
         raise BadConfiguration(f"{path}: {broken.pointer or 'the file'}: {broken.message}")
-    who, own, target = value.get("implementation", {}), value.get("ics", {}), value.get("target", "")
-    return Configuration(who, own, target, value.get("connection", {}))
+    named = {
+        name: value[name]
+        for name in ("target", "sessions", "protocol", "role", "connection")
+        if name in value
+    }
+    return Configuration(value.get("implementation", {}), value.get("ics", {}), **named)
+
+
+def protocol(path: Path | None) -> str:
+    """The protocol that the file names, or `conformance.toml` here; a UsageError where none does."""
+    file = path or Path(DEFAULT_NAME)
+    named = read(file).protocol if path is not None or file.is_file() else ""
+    if not named:
+        raise UsageError(f"name a PROTOCOL: {file} {'names none' if file.is_file() else 'is not there'}")
+    return named
 
 
 def _foreign(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
@@ -88,6 +105,27 @@ def _stated(facts_: dict[str, Any], known: dict[str, Any], within: str) -> Itera
             yield from _stated(value, known, f"{path}.")
         else:
             raise BadConfiguration(f"the ICS states {path!r}, which is no fact; there is {', '.join(known)}")
+
+
+def schema(pack: Pack) -> dict[str, Any]:
+    """The JSON Schema of a `conformance.toml` for this pack: the kit's own, with the pack's facts."""
+    whole = formats.schema("ics")
+    ics: dict[str, Any] = whole["properties"]["ics"]
+    for path, row in pack.meta.get("ics", {}).items():
+        *within, last = path.split(".")
+        table = ics
+        for name in within:
+            table = _closed(table).setdefault(name, {"type": "object"})
+        said = {"description": row["summary"]} | ({"default": row["default"]} if "default" in row else {})
+        _closed(table)[last] = said | row["schema"]
+    return whole
+
+
+def _closed(table: dict[str, Any]) -> dict[str, Any]:
+    """The properties of a table that has no others."""
+    table["additionalProperties"] = False
+    properties: dict[str, Any] = table.setdefault("properties", {})
+    return properties
 
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

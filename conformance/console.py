@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 
 import click
@@ -25,6 +26,11 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not err and not isinstance(error, BrokenPipeError):
             raise UsageError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def heed_termination() -> None:
+    """From now on SIGTERM ends a command as Ctrl-C does, so that it leaves no process behind."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def width() -> int:

@@ -35,12 +35,14 @@ class Courtesy:
         self._leave: dict[str, Any] = pack.meta.get("farewell", {})
         self._answers: dict[str, str] = pack.meta.get("answers", {})
         self._composer = composer
-        self._patience = patience
+        self.patience = patience
         self._lines: dict[str, _Line] = {}
         self._asked: list[JSON] = []
         self._until: float | None = None
         self.silent = False
         """Whether nothing at all is to be sent."""
+        self.late = 0.0
+        """How late a heartbeat was at worst, in seconds."""
 
     def see(self, message: Message, party: str, now: Now) -> list[Action]:
         """Take note of any message; what to send at once in answer to one of the implementation's."""
@@ -75,6 +77,7 @@ class Courtesy:
         due: list[Action] = []
         for name, line in self._lines.items():
             if line.beat_at is not None and line.beat_at <= now.monotonic:
+                self.late = max(self.late, now.monotonic - line.beat_at)
                 line.beat_at = now.monotonic + self._alive["every"]
                 due += [] if self.silent else [self._say(name, self._alive["send"], now)]
         return due
@@ -84,7 +87,7 @@ class Courtesy:
         begun = [name for name, line in self._lines.items() if line.in_session]
         if self._until is not None or not begun:
             return []
-        self._until = now.monotonic + self._leave["within"] * self._patience
+        self._until = now.monotonic + self._leave["within"] * self.patience
         return [self._say(name, self._leave["send"], now) for name in begun]
 
     def is_over(self, now: Now) -> bool:

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from conformance import jsontext
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.announcing import Announcements, Said
 from conformance.bindings import Bindings, Now, Unbound, difference, merged
 from conformance.composing import Composer, dump, encoded
 from conformance.correlation import Correlator, Message
@@ -29,7 +29,7 @@ from conformance.events import JSON, Closed, Event, Malformed, Opened, Received,
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
-from conformance.waiting import Line, Waiting, fits, gist, part, wanted
+from conformance.waiting import TIMED, Line, Waiting, allowed, part, wanted
 
 
 @dataclass(slots=True)
@@ -46,12 +46,14 @@ class Driver:
     """The message that met the last awaited step."""
     patience: float = 1.0
     """Factor for every time that a step allows, except for deadlines that the protocol states."""
+    stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
     interactive: bool = False
     """Whether steps are added one by one from outside, so that running out of them is no ending."""
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
     _courtesy: Courtesy = field(init=False)
+    _announcements: Announcements = field(init=False)
     _steps: deque[Step] = field(init=False)
     _waiting: Waiting | None = None
     _lines: dict[str, Line] = field(default_factory=dict)
@@ -59,8 +61,6 @@ class Driver:
     _actions: list[Action] = field(default_factory=list)
     _heard: bool = False
     _seq: int = 0
-    _absent: dict[str, str] = field(default_factory=dict)
-    """Names that a message was to give a value, and why it did not."""
 
     def __post_init__(self) -> None:
         """Make what depends on the scenario and the pack."""
@@ -69,12 +69,23 @@ class Driver:
         self._composer = Composer(self.pack, self._bindings)
         self._correlator = Correlator(self.pack)
         self._courtesy = Courtesy(self.pack, self._composer, self.patience)
+        self._announcements = Announcements(self.scenario.role)
         self._steps = deque(self.scenario.steps)
 
     @property
     def party(self) -> str:
         """The role of the implementation."""
         return self.pack.peer_of(self.scenario.role)
+
+    @property
+    def late(self) -> float:
+        """How late the kit was with a message of its own accord, at worst, in seconds."""
+        return self._courtesy.late
+
+    @property
+    def said(self) -> list[Said]:
+        """What the steps sent, and what it was to break."""
+        return self._announcements.said
 
     def start(self) -> list[Action]:
         """The first action: a connection."""
@@ -87,9 +98,15 @@ class Driver:
         own = self._courtesy.deadline()
         return min([*times, *([] if own is None else [own])], default=None)
 
+    def since(self, due: float) -> float:
+        """Since when the kit waits for what has to come by `due`; `due` itself where nothing has to."""
+        waiting = self._waiting if self._waiting and self._waiting.until == due else None
+        return waiting.since(self.patience * self.stretched) if waiting else due
+
     def event(self, event: Event, now: Now) -> list[Action]:
         """What to do after something happened on the wire."""
         self._seq = event.seq
+        self._announcements.see(event)
         if isinstance(event, Opened):
             self._lines[event.connection].is_open = True
         elif isinstance(event, Closed):
@@ -101,13 +118,19 @@ class Driver:
         self._go_on(now)
         return self._flush(now)
 
-    def wake(self, now: Now) -> list[Action]:
-        """What to do when the deadline came."""
+    def wake(self, now: Now, hindered: float = 0.0) -> list[Action]:
+        """What to do when the deadline came, during which the kit could not act for `hindered` seconds."""
         self._actions += self._courtesy.wake(now)
         if self._waiting is not None and self._waiting.until <= now.monotonic:
-            self._expired(self._waiting)
+            self._expired(self._waiting, hindered)
             self._go_on(now)
         return self._flush(now)
+
+    def stretch(self, factor: float) -> None:
+        """Wait `factor` times as long as on a quiet machine, for what is awaited already too."""
+        if self._waiting is not None:
+            self._waiting.stretch(self.patience * (factor - self.stretched))
+        self.stretched, self._courtesy.patience = factor, self.patience * factor
 
     def add(self, step: Step, now: Now) -> list[Action]:
         """Take one more step, unless the scenario has ended."""
@@ -160,11 +183,11 @@ class Driver:
             _STEPS[step.verb](self, step, now)
         except Unbound as unbound:
             name = unbound.args[0]
-            absent = f": {self._absent[name]}" if name in self._absent else ""
+            absent = f": {self._bindings.absent[name]}" if name in self._bindings.absent else ""
             self._end("not-applicable", f"nothing says what ${{{name}}} is{absent}", step)
 
     def _time(self, step: Step) -> float:
-        return step.patience * (1.0 if "deadline" in step.args else self.patience)
+        return allowed(step, self.patience * self.stretched)
 
     def _line(self, step: Step) -> tuple[str, Line]:
         name = step.args.get("over", self._current)
@@ -194,7 +217,7 @@ class Driver:
     def _transmit(self, step: Step, data: bytes, *, raw: bool = False) -> None:
         name, line = self._line(step)
         if line.is_open:
-            self._actions.append(Transmit(name, data, raw))
+            self._actions.append(Transmit(name, data, raw, step))
         else:
             self._stalled(step, f"{line.ended} before {step.verb} could send")
 
@@ -222,6 +245,7 @@ class Driver:
 
     def _wait(self, step: Step, now: Now) -> None:
         self._courtesy.silent = step.verb == "silence"
+        self._announcements.keep_back(step)
         self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
 
     def _given(self, step: Step, now: Now) -> None:
@@ -272,31 +296,17 @@ class Driver:
         return self._waiting is None
 
     def _look(self, waiting: Waiting, message: Message, inbox: list[Message]) -> None:
-        step = waiting.step
-        if step.verb == "request":
-            if waiting.is_answered_by(message):
-                del inbox[waiting.seen - 1]
-                said = waiting.otherwise(message, self.pack.secrets)
-                self._contradicted(step, message, said) if said else self._met(step, message)
-        elif step.verb == "expect":
-            if fits(step.args["expect"], waiting.match, message):
-                del inbox[: waiting.seen]
-                self._met(step, message)
-            elif any(fits(kind, match, message) for kind, match in waiting.instead.items()):
-                said = f"{gist(message, self.pack.secrets)} came instead of {step.args['expect']}"
-                self._contradicted(step, message, said)
-        elif step.verb == "never" and fits(step.args["never"], waiting.match, message):
-            said = f"{gist(message, self.pack.secrets)} came, which must not come here"
-            self._contradicted(step, message, said)
+        is_it = waiting.is_for(message)
+        if is_it:  # a request takes its answer, an `expect` also what came before
+            del inbox[waiting.seen - 1 if waiting.step.verb == "request" else 0 : waiting.seen]
+        said = waiting.against(message, self.pack.secrets)
+        if said:
+            self._contradicted(waiting.step, message, said)
+        elif is_it:
+            self._met(waiting.step, message)
 
     def _met(self, step: Step, message: Message) -> None:
-        for name, pointer in step.args.get("save", {}).items():
-            found = jsontext.resolve(message.value, pointer)
-            if found is jsontext.MISSING:
-                self._absent[name] = f"{message.name} has no {pointer}"
-                self._bindings.names.pop(name, None)
-            else:
-                self._bindings.names[name] = found
+        self._bindings.save(step.args.get("save", {}), message.value, message.name)
         self.met = message.value
         self._settle(step, message.seq)
 
@@ -305,17 +315,21 @@ class Driver:
         self._waiting, self._courtesy.silent = None, False
         self.findings += [Finding(name, True, self.party, seq) for name in step.proves]
 
-    def _expired(self, waiting: Waiting) -> None:
+    def _expired(self, waiting: Waiting, hindered: float) -> None:
         step = waiting.step
-        if step.verb in ("wait", "silence", "never"):
+        if step.verb in TIMED:
             self._settle(step, self._seq)
         elif step.verb == "expect" and "otherwise" in step.args and self._heard:
             self._end("not-applicable", step.args.get("because", f"no {wanted(step)} came"), step)
         elif "deadline" in step.args and self._heard:
-            self._contradicted(step, None, f"{wanted(step)} did not come within {step.args['deadline']}")
+            said = f"{wanted(step)} did not come within {step.args['deadline']}"
+            unsure = f"{said}, but the kit itself was {hindered:.1f} s late"
+            is_lost = hindered > step.patience / 2
+            self._stalled(step, unsure) if is_lost else self._contradicted(step, None, said)
         else:
             mute = "" if self._heard else "the implementation said nothing: "
-            self._stalled(step, f"{mute}{wanted(step)} did not come within {self._time(step):g} s")
+            usual = allowed(step, self.patience)
+            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual:g} s")
 
     def _cut_off(self, waiting: Waiting, ended: str) -> None:
         """The connection ended while the step waited."""
@@ -365,6 +379,7 @@ class Driver:
             if self.interactive or self._courtesy.is_over(now):
                 self._actions.append(Done())
         actions, self._actions = self._actions, []
+        self._announcements.leave(actions)
         return actions
 
 

@@ -83,5 +83,17 @@ class TargetUnavailable(CannotJudge):
     """The implementation could not be started or reached."""
 
 
+class AccessRefused(TargetUnavailable):
+    """The implementation wants credentials, or other ones than the kit's."""
+
+
+class NotTrusted(TargetUnavailable):
+    """The implementation's TLS certificate is of nobody whom the kit trusts, or TLS failed otherwise."""
+
+
+class WrongSubprotocol(TargetUnavailable):
+    """The implementation did not choose a subprotocol that the kit offered."""
+
+
 class ConnectionLost(CannotJudge):
     """The cable broke while the kit was writing."""

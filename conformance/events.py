@@ -1,8 +1,9 @@
 """What happened on the wire: frozen, numbered, with the party that did it and the time it was seen.
 
 `party` is the role that spoke (`agent`, `world`, …), whoever of the two is the kit. `time` is in
-seconds since the session began, or None where a record has no times. `connection` names the
-connection within the session; numbers run over the whole session.
+seconds since the session began, or None where a record has no times. What comes may have been there
+`lag` seconds before the kit noticed. `connection` names the connection within the session; numbers run
+over the whole session.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class Received(NamedTuple):
     faults: tuple[Fault, ...] = ()
     line: int = 1
     column: int = 1
+    lag: float = 0.0
 
 
 class Malformed(NamedTuple):
@@ -78,6 +80,7 @@ class Malformed(NamedTuple):
     time: float | None = None
     line: int = 1
     column: int = 1
+    lag: float = 0.0
 
     @property
     def faults(self) -> tuple[Fault, ...]:
@@ -96,10 +99,16 @@ class Closed(NamedTuple):
     detail: str = ""
     final: bool = True
     """False where the record merely stops (an interrupted run): silence then proves nothing."""
+    lag: float = 0.0
 
 
 Event: TypeAlias = Opened | Sent | Received | Malformed | Closed
 Spoken: TypeAlias = Sent | Received
+
+
+def earliest(event: Event) -> float | None:
+    """The earliest time at which the event may have happened, since the kit may have noticed it late."""
+    return None if event.time is None else event.time - getattr(event, "lag", 0.0)
 
 
 def in_input(event: Sent | Received | Malformed, line: int, column: int) -> tuple[int, int]:

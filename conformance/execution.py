@@ -11,21 +11,28 @@ from typing import Any
 from conformance import report as reports
 from conformance.campaign import Campaign
 from conformance.console import say
+from conformance.crew import Crew
 from conformance.errors import ExitCode
+from conformance.report.evaluation import Run
 from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
 
-Told = Callable[[Scenario, Result | None], None]
-"""Is told of each scenario before (with None) and after."""
+Told = Callable[[Scenario, Run | None], None]
+"""Is told of each scenario before (with None) and after each of its runs."""
+
+Asked = Callable[[Scenario, int], Result]
+"""Gives the result of a scenario's run, which is numbered from 1."""
 
 
 def execute(campaign: Campaign) -> int:
     """Run every scenario, write the report, print it as text; the exit code says what came out."""
     campaign.clear()
     campaign.write(complete=False)
+    if campaign.alone:
+        say(f"conformance: {campaign.alone}", err=True)
     before = signal.signal(signal.SIGTERM, _terminate)
-    stopped = _carry_out(campaign)
-    value = campaign.write(complete=not stopped and len(campaign.runs) == len(campaign.scenarios))
+    stopped = _all_of(campaign) if campaign.jobs == 1 else _several_at_a_time(campaign)
+    value = campaign.write(complete=not stopped and campaign.is_through)
     say(reports.RENDERERS["text"](value), nl=False)
     say(f"report: {campaign.path}")
     if stopped:
@@ -39,34 +46,101 @@ def exit_code(report: dict[str, Any]) -> int:
     statuses = {run["status"] for run in report["scenarios"]}
     if "error" in statuses:
         return ExitCode.KIT_ERROR
-    if report["claim"]["status"] == "non-conformant":
+    if _is_broken(report):
         return ExitCode.BROKEN
     undecided = report["claim"]["counts"]["inconclusive"] or statuses & {"inconclusive", "unreachable"}
-    return ExitCode.UNDECIDED if undecided or report["claim"]["status"] == "not-evaluated" else ExitCode.HOLDS
+    open_ = undecided or report["claim"]["status"] == "not-evaluated" or not _is_certified(report)
+    return ExitCode.UNDECIDED if open_ else ExitCode.HOLDS
 
 
-def _carry_out(campaign: Campaign) -> bool:
+def _is_broken(report: dict[str, Any]) -> bool:
+    """Whether something failed that was not known to, or a known failure is none."""
+    known = report.get("baseline")
+    if known is not None:
+        return bool(known["unexpected"] or known["stale"])
+    return bool(report["claim"]["status"] == "non-conformant")
+
+
+def _is_certified(report: dict[str, Any]) -> bool:
+    return bool(report.get("certification", {"granted": True})["granted"])
+
+
+def _all_of(campaign: Campaign) -> bool:
     """Run the scenarios one after another, while going on is of use; whether the run was interrupted."""
     try:
-        with _progress(len(campaign.scenarios)) as told:
-            for scenario in campaign.scenarios:
-                told(scenario, None)
-                result = run_one(campaign.plan, scenario)
-                campaign.record(result)
-                campaign.write(complete=False)
-                told(scenario, result)
-                if ended_early(result):
-                    break
+        _carry_out(campaign, lambda scenario, attempt: run_one(campaign.plan, scenario, attempt))
         return False
     except KeyboardInterrupt as interrupt:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # what is left takes no time, and must not be torn
-        rest = campaign.scenarios[len(campaign.runs) :]
+        _on_signals(signal.SIG_IGN)  # what is left takes no time, and must not be torn
+        done = {run.name for run in campaign.runs}
+        rest = [one for one in campaign.scenarios if one.name not in done]
         if isinstance(interrupt, Interrupted):
             campaign.record(interrupt.result)
         elif rest:
             campaign.record(interrupted(rest[0]))
         return True
+
+
+def _several_at_a_time(campaign: Campaign) -> bool:
+    """The same with several under way at once; they are told of in their order all the same."""
+    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs)
+    try:
+        _carry_out(campaign, crew.ask)
+        stopped = False
+    except KeyboardInterrupt:
+        _on_signals(lambda *_: crew.cancel())  # once more, and what still goes on is killed
+        crew.cancel()
+        stopped = True
+    except BaseException:
+        crew.cancel()
+        raise
+    finally:
+        rest = list(crew.rest())
+        crew.close()
+    if stopped:
+        _on_signals(signal.SIG_IGN)
+    known = {(run.name, run.attempt) for run in campaign.runs}
+    for result in rest:
+        if (result.scenario.name, result.attempt) not in known:
+            campaign.record(result)
+    return stopped
+
+
+def _on_signals(handler: Any) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
+
+
+def _carry_out(campaign: Campaign, ask: Asked) -> None:
+    """Take the scenarios in their order, while going on is of use; the report grows with each."""
+    with _progress(len(campaign.scenarios)) as told:
+        for scenario in campaign.scenarios:
+            told(scenario, None)
+            result, run = _tried(campaign, ask, scenario, told)
+            if ended_early(result) or run.status == "error":
+                break
+
+
+def _tried(campaign: Campaign, ask: Asked, scenario: Scenario, told: Told) -> tuple[Result, Run]:
+    """What came of the scenario's first run if that was well, else of the last of the further ones."""
+    for attempt in range(1, campaign.rerun + 2):
+        result = ask(scenario, attempt)
+        run = campaign.record(result)
+        campaign.write(complete=False)
+        told(scenario, run)
+        if run.status == "error" or (attempt == 1 and campaign.is_well(run)):
+            break
+    return result, run
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Meanwhile SIGTERM does what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _terminate(*_: Any) -> None:
@@ -82,11 +156,13 @@ def _progress(total: int) -> Iterator[Told]:
     if not sys.stderr.isatty():
         done = 0
 
-        def plain(scenario: Scenario, result: Result | None) -> None:
+        def plain(scenario: Scenario, run: Run | None) -> None:
             nonlocal done
-            if result is not None:
-                done += 1
-                say(f"[{done}/{total}] {scenario.name}: {result.status} ({result.seconds:.1f} s)", err=True)
+            if run is not None:
+                done += run.attempt == 1
+                again = f", run {run.attempt}" if run.attempt > 1 else ""
+                said = f"{scenario.name}{again}: {run.status} ({run.seconds:.1f} s)"
+                say(f"[{done}/{total}] {said}", err=True)
 
         yield plain
         return
@@ -97,7 +173,8 @@ def _progress(total: int) -> Iterator[Told]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
 
-        def drawn(scenario: Scenario, result: Result | None) -> None:
-            bar.update(task, description=scenario.name, advance=0 if result is None else 1)
+        def drawn(scenario: Scenario, run: Run | None) -> None:
+            is_first = run is not None and run.attempt == 1
+            bar.update(task, description=scenario.name, advance=int(is_first))
 
         yield drawn

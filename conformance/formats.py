@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from conformance.events import JSON
 from conformance.findings import BrokenConstraint
@@ -14,13 +15,18 @@ from conformance.schemas import Schemas
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
+def schema(form: str) -> dict[str, Any]:
+    """The schema of a `scenario`, an `ics`, …; a new value each time."""
+    path = data_root() / "schemas" / "kit" / f"{form}.schema.json"
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return value
+
+
 @cache
-def _schemas(name: str) -> Schemas:
-    text = (data_root() / "schemas" / "kit" / name).read_text(encoding="utf-8")
-    return Schemas({name: json.loads(text)}, DIALECT)
+def _schemas(form: str) -> Schemas:
+    return Schemas({f"{form}.schema.json": schema(form)}, DIALECT)
 
 
 def errors(form: str, value: JSON) -> Iterator[BrokenConstraint]:
     """What is wrong with a value as a `scenario`, an `ics`, a `report`, …"""
-    name = f"{form}.schema.json"
-    yield from _schemas(name).errors(name, value)
+    yield from _schemas(form).errors(f"{form}.schema.json", value)

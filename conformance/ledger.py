@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from conformance.announcing import Said
 from conformance.findings import Finding, Level
 from conformance.runner import Result
-from conformance.scenarios import Scenario
+from conformance.scenarios import Scenario, Step
 
 if sys.platform == "win32":
     import msvcrt
@@ -43,6 +44,16 @@ class Ledger:
     def __init__(self, out: Path, uid: str) -> None:
         self._folder = out / f".run-{uid}"
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a process of this run has made room for the report."""
+        return (self._folder / "begun").is_file()
+
+    def begin(self) -> None:
+        """Tell the others that there is room for the report."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / "begun").touch()
+
     @contextmanager
     def exclusively(self) -> Iterator[None]:
         """Hold the lock; nobody else reaches the implementation meanwhile."""
@@ -55,19 +66,22 @@ class Ledger:
                 _unlock(file)
 
     def once(self, scenario: Scenario, run: Callable[[], Result]) -> Result:
-        """The scenario's result: the one on record, else that of `run`, which then is on record."""
+        """The scenario's result: the one on record, else that of `run`, which puts it there."""
         path = self._path(scenario.name)
         if not path.is_file():
             with self.exclusively():
                 if not path.is_file():
-                    self.enter(run())
+                    return run()
         return self._read(path, scenario)
 
     def enter(self, result: Result) -> None:
         """Put a result on record, whole or not at all."""
         row = {name: getattr(result, name) for name in _PLAIN}
         row["findings"] = [finding._asdict() for finding in result.findings]
-        row["title"], row["covers"] = result.scenario.title, list(result.scenario.requirements)
+        row["said"] = result.said
+        about = result.scenario
+        row["title"], row["covers"], row["path"] = about.title, list(about.requirements), about.path
+        row["steps"] = [(step.verb, dict(step.args), step.line) for step in about.steps]
         path = self._path(result.scenario.name)
         draft = path.with_suffix(".part")
         draft.write_text(json.dumps(row, default=str), encoding="utf-8")
@@ -90,12 +104,16 @@ class Ledger:
 
     def _read(self, path: Path, scenario: Scenario | None) -> Result:
         row = json.loads(path.read_text(encoding="utf-8"))
-        about = scenario or Scenario(path.stem, row["title"], "", tuple(row["covers"]), ())
+        steps = tuple(Step(*step) for step in row["steps"])
+        about = scenario or Scenario(
+            path.stem, row["title"], "", tuple(row["covers"]), steps, path=row["path"]
+        )
         findings = tuple(_finding(one) for one in row["findings"])
-        return Result(about, findings=findings, **{name: row[name] for name in _PLAIN})
+        said = tuple(Said(seq, line, tuple(breaks)) for seq, line, breaks in row["said"])
+        return Result(about, findings=findings, said=said, **{name: row[name] for name in _PLAIN})
 
 
-_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard")
+_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard", "late", "stretched")
 
 
 def _finding(row: dict[str, Any]) -> Finding:

@@ -37,6 +37,9 @@ class LiveSession:
         peer = plan.pack.peer_of(plan.role)
         self.scenario = Scenario(name, title, peer, (), ())
         self._pack = plan.pack
+        self.transcript = plan.out / "transcripts" / f"{name}.jsonl"
+        """The record, as far as it goes; `stderr` is where standard error is kept, if there is any."""
+        self.stderr = plan.out / "stderr" / f"{name}.txt"
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="conformance", daemon=True)
         self._thread.start()

@@ -66,6 +66,8 @@ class Monitor:
         self._complete = True
         self._envelope: list[BrokenConstraint] = []
         self.messages = 0
+        self.message: Message | None = None
+        """The message that was judged last; without its kind where it is no whole one."""
         self.edges: Counter[tuple[str, str, str]] = Counter()
         """How often each (lifecycle, from, to) of a table was taken."""
         self.illegal: Counter[tuple[str, str, str]] = Counter()
@@ -79,6 +81,7 @@ class Monitor:
         if isinstance(event, Closed):
             self._complete = self._complete and event.final
         seen, delivery = self._observe(event)
+        self.message = seen.message
         findings = [finding for check in self._checks for finding in check.see(seen)]
         if seen.message is not None:
             self.messages += 1

@@ -22,6 +22,8 @@ def _of(pack: Pack) -> Iterator[str]:
     for requirement in pack.requirements.values():
         yield from _of_requirement(pack, requirement)
     yield from _of_lifecycles(pack)
+    for fact, row in pack.meta.get("ics", {}).items():
+        yield from _unknown_kinds(pack, f"the fact {fact} is observed", row.get("observed", {}))
     for name in pack.without:
         if pack.base is None or not _has(pack.base, name):
             yield f"{name} is left out, which is nothing of a base"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from contextlib import suppress
+import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 from conformance import KIT, transcript
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.announcing import Said
 from conformance.bindings import difference
 from conformance.cables import Arrival, Cables
 from conformance.driver import Driver
@@ -32,9 +34,6 @@ INTERRUPTED = "the run was interrupted"
 
 GOODBYE = 2.0
 """How long an implementation may take to end after the kit has said goodbye, in seconds."""
-
-LOOK = 0.05
-"""How long, in seconds, the kit looks at the wire once more before it says that nothing came in time."""
 
 QUEUE = 64
 """So much may wait to be taken before the readers wait too."""
@@ -57,6 +56,14 @@ class Result:
     stderr: str = ""
     findings: tuple[Finding, ...] = ()
     heard: bool = False
+    said: tuple[Said, ...] = ()
+    """What the kit's steps sent, and what it was to break."""
+    late: float = 0.0
+    """How late the kit was with a message of its own accord, at worst, in seconds."""
+    attempt: int = 1
+    """Which of the scenario's runs it was, from 1."""
+    stretched: float = 1.0
+    """How many times as patient as usual the kit was, since the machine was slow."""
 
     def instead_of(self, scenario: Scenario) -> Result:
         """The result of a scenario that was not run, because this one showed that it is useless."""
@@ -77,6 +84,8 @@ class Plan:
     access: Access = field(default_factory=Access)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
+    through: Callable[[Transport], Transport] = lambda transport: transport
+    """What a scenario's transport is led through, such as a tap, or a proxy that changes what it carries."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -93,20 +102,26 @@ def ended_early(result: Result) -> bool:
     return mute or result.status in ("unreachable", "error")
 
 
-def run_one(plan: Plan, scenario: Scenario) -> Result:
+def run_one(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
     """Run one scenario to its end. Errors of the kit become a result of status `error`.
 
     Raises Interrupted on SIGINT, when everything that was started is ended.
     """
-    result = not_applicable(plan, scenario) or asyncio.run(_guarded(plan, scenario))
+    result = asyncio.run(result_of(plan, scenario, attempt))
     if result.status == "interrupted":
         raise Interrupted(result)
     return result
 
 
-def interrupted(scenario: Scenario) -> Result:
+async def result_of(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
+    """The same within a loop; to be cancelled ends the scenario, with a result of status `interrupted`."""
+    return not_applicable(plan, scenario) or await _guarded(plan, scenario, attempt)
+
+
+def interrupted(scenario: Scenario, attempt: int = 1) -> Result:
     """The result of a scenario of which nothing more is known than that it was interrupted."""
-    return Result(scenario, "interrupted", INTERRUPTED, transcript=_name(scenario))
+    name = _name(_label(scenario, attempt))
+    return Result(scenario, "interrupted", INTERRUPTED, transcript=name, attempt=attempt)
 
 
 def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
@@ -116,8 +131,8 @@ def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
     return Result(scenario, "not-applicable", said) if unmet else None
 
 
-async def _guarded(plan: Plan, scenario: Scenario) -> Result:
-    session = Session(plan, scenario)
+async def _guarded(plan: Plan, scenario: Scenario, attempt: int) -> Result:
+    session = Session(plan, scenario, attempt)
     began = time.monotonic()
     try:
         outcome = await _outcome(session)
@@ -143,21 +158,30 @@ async def _outcome(session: Session) -> Outcome:
         return Outcome("error", f"the kit failed: {type(error).__name__}: {error}")
 
 
-def _name(scenario: Scenario) -> str:
-    return f"transcripts/{scenario.name}.jsonl"
+def _label(scenario: Scenario, attempt: int) -> str:
+    """What the files of this run are called, without their endings."""
+    return scenario.name if attempt == 1 else f"{scenario.name}.run-{attempt}"
+
+
+def _name(label: str) -> str:
+    return f"transcripts/{label}.jsonl"
 
 
 class Session:
     """One scenario against one transport: the loop between a driver and its connections."""
 
-    def __init__(self, plan: Plan, scenario: Scenario, *, interactive: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, scenario: Scenario, attempt: int = 1, *, interactive: bool = False
+    ) -> None:
         self._plan = plan
         self._scenario = scenario
+        self._attempt = attempt
+        self._label = _label(scenario, attempt)
         self.driver = Driver(
             scenario,
             plan.pack,
             plan.ics,
-            lambda: secrets.token_hex(8),
+            lambda: str(uuid.uuid4()),
             patience=plan.patience,
             interactive=interactive,
         )
@@ -166,8 +190,6 @@ class Session:
         self._transport: Transport | None = None
         self._queue: asyncio.Queue[Arrival | _Asked | _Reached] = asyncio.Queue(maxsize=QUEUE)
         self._reaching: list[asyncio.Task[None]] = []
-        self._noticed = (-1.0, -1.0)
-        """The last deadline that passed, and until when the kit looked at the wire once more."""
         self._file = self._open_file()
         header = {
             "kit": KIT,
@@ -188,13 +210,13 @@ class Session:
 
     @property
     def _stderr_path(self) -> Path:
-        return self._plan.out / "stderr" / f"{self._scenario.name}.txt"
+        return self._plan.out / "stderr" / f"{self._label}.txt"
 
     def _open_file(self) -> Any:
         for folder in ("transcripts", "stderr"):
             (self._plan.out / folder).mkdir(parents=True, exist_ok=True)
         self._stderr_path.unlink(missing_ok=True)
-        path = self._plan.out / _name(self._scenario)
+        path = self._plan.out / _name(self._label)
         return path.open("w", encoding="utf-8", newline="\n")
 
     async def run(self) -> Outcome:
@@ -202,8 +224,12 @@ class Session:
         done = await self.begin()
         while not done:
             done = await self._next()
-        await self._cables.say_goodbye(GOODBYE * self._plan.patience)
+        await self._cables.say_goodbye(self._goodbye)
         return self.driver.outcome or Outcome("passed")
+
+    @property
+    def _goodbye(self) -> float:
+        return GOODBYE * self._plan.patience * self._cables.strain.stretch
 
     async def begin(self) -> bool:
         """Make the transport and do what the driver wants first; True when the scenario is over."""
@@ -214,7 +240,7 @@ class Session:
             scenario=self._scenario.name,
             access=self._plan.access,
         )
-        self._transport = make_transport(self._plan.target, options)
+        self._transport = self._plan.through(make_transport(self._plan.target, options))
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
@@ -253,10 +279,14 @@ class Session:
             outcome.reason,
             outcome.line,
             seconds,
-            _name(self._scenario),
+            _name(self._label),
             self.stderr_name,
             tuple(self.driver.findings),
             self._cables.heard,
+            tuple(self.driver.said),
+            self.driver.late,
+            attempt=self._attempt,
+            stretched=round(self._cables.strain.stretch, 2),
         )
 
     async def leave(self) -> Outcome:
@@ -264,44 +294,24 @@ class Session:
         try:
             if self._broken is None:
                 await self.perform(None)
-                await self._cables.say_goodbye(GOODBYE * self._plan.patience)
+                await self._cables.say_goodbye(self._goodbye)
         finally:
             await self.close()
         return self.driver.outcome or Outcome("passed")
 
     async def _next(self) -> bool:
         """Wait for the next thing to happen, or for a deadline; True when the scenario is over."""
+        self.driver.stretch(self._cables.strain.stretch)
         due = self.driver.deadline()
-        arrival = await self._arrival(due)
-        late = isinstance(arrival, Arrival) and due is not None and arrival.at > self._until(due)
+        since = 0.0 if due is None else self.driver.since(due)
+        arrival = await self._cables.arrival(due, since)
         done = False
-        if arrival is None or late:
-            done = await self._carry_out(self.driver.wake(self._cables.now()))
+        if due is not None and (arrival is None or self._cables.is_late(arrival, due)):
+            self.driver.stretch(self._cables.strain.stretch)  # it may have become slow meanwhile
+            now = self._cables.now()
+            hindered = self._cables.strain.late_since(since, now.monotonic)
+            done = await self._carry_out(self.driver.wake(now, hindered))
         return done if arrival is None else await self._take(arrival) or done
-
-    async def _arrival(self, due: float | None) -> Arrival | _Asked | _Reached | None:
-        """What arrives next, or None if it does not come in time.
-
-        A kit that was busy when the deadline came looks at the wire once more, and blames nobody; but
-        only once, since other messages must not put a deadline off.
-        """
-        if due is None:
-            return await self._queue.get()
-        pause = due - self._cables.now().monotonic
-        if pause > 0:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    return await self._queue.get()
-        if self._noticed[0] != due:
-            self._noticed = (due, self._cables.now().monotonic + LOOK)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, self._until(due) - self._cables.now().monotonic)):
-                return await self._queue.get()
-        return None
-
-    def _until(self, due: float) -> float:
-        """Until when what arrives counts as in time."""
-        return self._noticed[1] if self._noticed[0] == due else due
 
     async def _take(self, arrival: Arrival | _Asked | _Reached) -> bool:
         if isinstance(arrival, _Reached):
@@ -337,7 +347,7 @@ class Session:
             sent = await self._cables.send(action.connection, action.data, raw=action.raw)
             return await self._carry_out(self._drive(sent))
         if isinstance(action, Finish):
-            await self._cables.finish(action.connection, GOODBYE * self._plan.patience)
+            await self._cables.finish(action.connection, self._goodbye)
         elif isinstance(action, Cut):
             await self._cables.drop(action.connection)
         return False

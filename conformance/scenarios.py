@@ -116,12 +116,14 @@ def load(path: Path, pack: Pack) -> Scenario:
     return _scenario(_Source.load(path), pack, path.parent)
 
 
-def _scenario(source: _Source, pack: Pack, folder: Path | None) -> Scenario:
+def _scenario(
+    source: _Source, pack: Pack, folder: Path | None, used: dict[Path, _Source] | None = None
+) -> Scenario:
     value, name = source.value, source.name
     source.refuse(_mistakes(value, pack))
     stem = Path(name).name.removesuffix(SUFFIX).removesuffix(".conformance")
     beside = Layers(folder) if folder else pack.specimens.inside("scenarios")
-    reader = _Reader(beside, Vetting(pack, value["role"]))
+    reader = _Reader(beside, Vetting(pack, value["role"]), {} if used is None else used)
     steps = tuple(islice(reader.steps(source, value["steps"], "/steps", (stem,)), STEPS + 1))
     if len(steps) > STEPS:
         raise source.error("/steps", f"written out, the scenario has more than {STEPS} steps")
@@ -217,7 +219,8 @@ def of_pack(pack: Pack, role: str) -> list[Scenario]:
     Files whose name begins with an underscore are only there to be used by others.
     """
     paths = pack.specimens.like(f"scenarios/[!_]*{SUFFIX}").values()
-    found = [_scenario(_Source.load(path), pack, None) for path in paths]
+    used: dict[Path, _Source] = {}
+    found = [_scenario(_Source.load(path), pack, None, used) for path in paths]
     return [scenario for scenario in found if scenario.role == role]
 
 

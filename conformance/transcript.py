@@ -127,7 +127,8 @@ class Writer:
 
     def _row(self, event: Event) -> tuple[dict[str, Any], str]:
         head: dict[str, Any] = {"seq": event.seq, "event": type(event).__name__.lower()}
-        head |= {"time": event.time, "connection": event.connection}
+        head |= {"time": event.time, "lag": getattr(event, "lag", 0.0) or None}
+        head |= {"connection": event.connection}
         if isinstance(event, Opened):
             return head | {"detail": self._redaction.text(event.detail)}, ""
         if isinstance(event, Closed):
@@ -179,6 +180,12 @@ def read_event(reading: Reading, where: str) -> Event:
 
 
 def _event(reading: Reading, value: Any) -> Event:
+    event = _noticed(reading, value)
+    lag = float(value.get("lag", 0.0))
+    return event._replace(lag=lag) if lag and not isinstance(event, Opened | Sent) else event
+
+
+def _noticed(reading: Reading, value: Any) -> Event:
     name, seq = value["event"], int(value["seq"])
     connection = _string(value.get("connection", "main"))
     time = None if value.get("time") is None else float(value["time"])

@@ -12,6 +12,9 @@ from conformance.events import JSON, Sent
 from conformance.scenarios import Step
 from conformance.wording import shown
 
+TIMED = ("wait", "silence", "never")
+"""Steps that last as long as they say, whatever comes."""
+
 
 @dataclass(slots=True)
 class Line:
@@ -39,6 +42,15 @@ class Waiting:
     asked: JSON = None
     sent: bool = True
 
+    def stretch(self, more: float) -> None:
+        """Wait longer, where the time is the kit's own; `more` is to be added to the factor of `allowed`."""
+        if self.step.verb not in TIMED and "deadline" not in self.step.args:
+            self.until += self.step.patience * more
+
+    def since(self, patience: float) -> float:
+        """Since when it waits for something to come; `until` where it only lets time pass."""
+        return self.until if self.step.verb in TIMED else self.until - allowed(self.step, patience)
+
     def is_request(self, message: Message) -> bool:
         """Whether this is the request that the step sent."""
         return (
@@ -48,11 +60,25 @@ class Waiting:
             and difference(self.asked, message.at("/id")) is None
         )
 
-    def is_answered_by(self, message: Message) -> bool:
-        """Whether this is the answer to the request that the step sent."""
-        return message.request is not None and self.is_request(message.request)
+    def is_for(self, message: Message) -> bool:
+        """Whether this is what the step takes: the answer to its request, or what it expects."""
+        if self.step.verb == "request":
+            return message.request is not None and self.is_request(message.request)
+        return self.step.verb == "expect" and fits(self.step.args["expect"], self.match, message)
 
-    def otherwise(self, message: Message, secrets: Container[str]) -> str:
+    def against(self, message: Message, secrets: Container[str]) -> str:
+        """How the message contradicts the step, without secrets; empty where it does not."""
+        verb, wanted_ = self.step.verb, self.step.args[self.step.verb]
+        if verb == "request":
+            return self._otherwise(message, secrets) if self.is_for(message) else ""
+        if verb == "never" and fits(wanted_, self.match, message):
+            return f"{gist(message, secrets)} came, which must not come here"
+        if verb != "expect" or self.is_for(message):
+            return ""
+        is_instead = any(fits(kind, match, message) for kind, match in self.instead.items())
+        return f"{gist(message, secrets)} came instead of {wanted_}" if is_instead else ""
+
+    def _otherwise(self, message: Message, secrets: Container[str]) -> str:
         """How the answer is not what the step wants, without secrets; empty where it is."""
         asked, found = self.step.args["request"], part(self.step)
         if jsontext.resolve(message.value, f"/{found}") is jsontext.MISSING:
@@ -64,6 +90,11 @@ class Waiting:
             return ""
         mistake = difference(masked(self.match, secrets), masked(message.value, secrets))
         return f"the answer to {asked} is otherwise: {mistake or 'in a member that is secret'}"
+
+
+def allowed(step: Step, patience: float) -> float:
+    """The seconds that the step waits: `patience` times what it says, or the deadline of the protocol."""
+    return step.patience * (1.0 if "deadline" in step.args else patience)
 
 
 def part(step: Step) -> str:

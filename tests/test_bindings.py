@@ -85,6 +85,9 @@ def test_what_is_filled_in_is_not_filled_again() -> None:
         ({"a": {"b": 1}}, {"a": None}, {"a": None}),
         ({}, 5, 5),
         (5, {}, {}),
+        ({"a": 1}, {"$merge": ["${x}", {"b": 2}]}, {"$merge": [{"a": 1}, "${x}", {"b": 2}]}),
+        ({"$merge": ["${x}"]}, {"b": 2}, {"$merge": ["${x}", {"b": 2}]}),
+        ({"a": {"b": 1}}, {"a": {"$merge": ["${x}"]}}, {"a": {"$merge": [{"b": 1}, "${x}"]}}),
     ],
 )
 def test_merged(under: Any, over: Any, joined: Any) -> None:

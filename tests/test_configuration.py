@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_stated_fact_takes_the_place_of_the_packs_default() -> None:
     task = {"objective": "mine", "acceptanceCriteria": ["mine too"]}
     facts = configuration.facts(VA, {"failure": True, "tasks": {"succeeds": task}})
-    assert facts == {"failure": True, "tasks": {"succeeds": task}}
+    assert facts == {"failure": True, "tasks": {"succeeds": task}, "orders": {"promises": [], "outputs": {}}}
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,11 @@ def test_a_fact_that_is_none_is_refused(stated: dict[str, Any], said: str) -> No
 
 
 def test_a_fact_without_a_default_is_not_stated() -> None:
-    assert set(configuration.facts(VA, {})) == {"tasks"}
-    assert set(configuration.facts(VA, {})["tasks"]) == {"succeeds"}
+    made = configuration.facts(VA, {})
+    assert {name: set(facts) for name, facts in made.items()} == {
+        "tasks": {"succeeds"},
+        "orders": {"promises", "outputs"},
+    }
 
 
 def test_a_pack_need_not_know_any_facts() -> None:

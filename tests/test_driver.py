@@ -567,6 +567,20 @@ def test_a_value_that_a_message_lacks_makes_it_not_applicable() -> None:
     assert play.outcome == ("not-applicable", "nothing says what ${x} is: ping.result has no /result/x")
 
 
+def test_the_first_of_several_pointers_that_meets_something() -> None:
+    steps = (
+        PING
+        + "  save: {x: [/result/x, /result/y, /result/z]}\n- request: ping\n  params: {origin_ns: '${x}'}\n"
+    )
+    play = world(steps).hears(result(1, {"y": 5, "z": 6}))
+    assert play.sent[-1][1]["params"]["origin_ns"] == 5
+    play = world(steps).hears(result(1, {}))
+    assert play.outcome == (
+        "not-applicable",
+        "nothing says what ${x} is: ping.result has no /result/x and no /result/y and no /result/z",
+    )
+
+
 def test_a_value_of_an_earlier_message_does_not_stand_in() -> None:
     steps = PING + "  save: {x: /result/x}\n" + PING + "  save: {x: /result/x}\n- raw: '${x}'\n"
     play = world(steps).hears(result(1, {"x": 5})).hears(result(2))
@@ -754,3 +768,45 @@ def test_what_a_scenario_file_would_refuse_is_refused_here() -> None:
         add(play, "send", send="ping", over="second")
     with pytest.raises(BadScenario, match=r"ping.result is no request and no notification"):
         add(play, "send", send="ping.result")
+
+
+# ── a slow machine ───────────────────────────────────────────────────────────────────────────────
+
+
+DEADLINE = """
+- send: dispatch
+  payload: {task: {id: T-1, objective: o, acceptanceCriteria: [x]}}
+- expect: accepted
+- expect: completed
+  deadline: 2 s
+  proves: VA-MSG-002
+"""
+
+
+def test_a_deadline_that_the_kit_itself_missed_is_inconclusive() -> None:
+    for hindered, status in ((0.9, "failed"), (1.1, "inconclusive")):
+        play = agent(DEADLINE).hears(said("accepted"))
+        play.time = 2.0
+        play.carry_out(play.driver.wake(play.now, hindered))
+        assert play.outcome[0] == status
+        assert play.outcome[1].startswith("completed did not come within 2 s")
+
+
+def test_the_kit_waits_longer_but_no_deadline_is_put_off() -> None:
+    own = agent("- expect: completed\n  within: 2 s\n- expect: completed\n", patience=0.5)
+    assert own.driver.deadline() == 1.0
+    own.driver.stretch(3.0)
+    assert own.driver.deadline() == 3.0
+    own.driver.stretch(4.0)
+    assert own.driver.deadline() == 4.0
+    assert own.driver.since(4.0) == 0.0
+    own.time = 1.0
+    own.hears(said("completed"))
+    assert own.driver.deadline() == 1.0 + 5.0 * 0.5 * 4.0  # what begins later is stretched as well
+
+    stated = agent(DEADLINE).hears(said("accepted"))
+    for play, due in ((stated, 2.0), (agent("- wait: 2 s\n"), 2.0)):
+        play.driver.stretch(3.0)
+        assert play.driver.deadline() == due
+    assert stated.driver.since(2.0) == 0.0
+    assert agent("- wait: 2 s\n").driver.since(2.0) == 2.0

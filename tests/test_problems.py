@@ -57,6 +57,11 @@ PLANTED: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
     ),
     (
         [],
+        {"ics": {"fast": {"summary": "it is", "schema": {}, "observed": {"on": ["go", "stop"]}}}},
+        "the fact fast is observed on the unknown kind 'stop'",
+    ),
+    (
+        [],
         {"kinds": [{"name": "go", "from": ["left"], "when": {}, "schema": "go.schema.json"}]},
         "go is judged by go.schema.json, which is nowhere",
     ),

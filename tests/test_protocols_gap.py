@@ -332,8 +332,9 @@ def test_a_reason_that_cannot_be_read_may_be_one(members: Snapshot, place: str) 
     assert all(one.pointer.startswith(place) for one in found)
 
 
-def test_the_one_role_has_nobody_to_answer_it() -> None:
-    assert (GAP.certifies, GAP.peer_of("reporter")) == ("reporter", "")
+def test_the_reporter_has_nobody_to_answer_it() -> None:
+    assert (GAP.certifies, GAP.peer_of("reporter")) == ("reporter", "listener")
+    assert {kind.senders for kind in GAP.kinds} == {("reporter",)}
     assert GAP.unknown_kind_id == "GAP-DOC-001"
 
 

@@ -378,6 +378,58 @@ def test_text_says_once_why_requirements_are_open() -> None:
     ]
 
 
+def test_text_says_when_the_machine_was_too_slow_for_the_kit() -> None:
+    told = [
+        line
+        for stretched in (3.99, 4.0)
+        for line in reports.RENDERERS["text"](report(run(stretched=stretched))).splitlines()
+        if "slow" in line
+    ]
+    assert told == [
+        "scenario one: the machine, or the implementation, was so slow that "
+        "the kit waited 4 times as long as usual, and no longer"
+    ]
+
+
+def differing() -> dict[str, Any]:
+    """Of three runs, the first fails one requirement, the second cannot be reached, the third is well."""
+    return report(
+        run(bad("X-A-1"), good("X-A-2"), requirements=("X-A-1", "X-A-2")),
+        run(status="unreachable", attempt=2, requirements=("X-A-1", "X-A-2")),
+        run(good("X-A-1"), good("X-A-2"), attempt=3, requirements=("X-A-1", "X-A-2")),
+        run(good("X-A-3"), name="two"),
+        pack=small(*(must(f"X-A-{number}") for number in range(1, 4))),
+    )
+
+
+def test_runs_that_differ_are_flaky_and_judged_by_the_worst() -> None:
+    value = differing()
+    assert [row(value, f"X-A-{number}")["verdict"] for number in (1, 2, 3)] == ["fail", "pass", "pass"]
+    assert [row(value, f"X-A-{number}").get("flaky") for number in (1, 2, 3)] == [
+        "fail in 1, not shown in 1, pass in 1 of 3 runs of scenario one",
+        "not shown in 1, pass in 2 of 3 runs of scenario one",
+        None,
+    ]
+    differ = "passed in 2, unreachable in 1 of 3 runs"
+    assert [one.get("flaky") for one in value["scenarios"]] == [differ, differ, differ, None]
+    text = reports.RENDERERS["text"](value)
+    assert text.count(f"flaky, scenario one: {differ}\n") == 1
+    assert "scenario one, run 2: unreachable: because\n" in text
+
+
+def test_junit_tells_of_runs_that_differ_and_of_what_is_known() -> None:
+    value = differing()
+    entry = {"requirement": "X-A-1", "expires": "2099-12-31", "reason": "it is being mended"}
+    root = parsed({**value, "baseline": {"expected": [entry]}})
+    failure = root.find(".//testcase[@name='X-A-1']/failure")
+    assert failure is not None
+    assert failure.text is not None
+    assert "flaky: fail in 1, not shown in 1, pass in 1 of 3 runs of scenario one" in failure.text
+    assert "known until 2099-12-31: it is being mended" in failure.text
+    assert root.find(".//testcase[@name='scenario one, run 2']/error") is not None
+    assert "known" not in "".join(parsed(value).itertext())
+
+
 def test_text_obeys_nobody() -> None:
     text = reports.RENDERERS["text"](nasty())
     assert all(line.isprintable() for line in text.removesuffix("\n").split("\n"))

@@ -16,9 +16,10 @@ import pytest
 from live import COMMAND, PEERS, Run, assert_sound, conformance_run, free_port, peer, processes
 
 from conformance import packs, scenarios
+from conformance.cables import LOOK
 from conformance.errors import ConformanceError
 from conformance.packs import Pack, data_root
-from conformance.runner import LOOK, Plan, Session, run_one
+from conformance.runner import Plan, Session, run_one
 from conformance.scenarios import Scenario
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")
@@ -76,7 +77,7 @@ def test_who_never_spoke_is_not_judged(tmp_path: Path, target: str, status: str,
     assert told[0].startswith(f"scenario blocked: {status}: ")
     assert said in told[0]
     [progress] = done.said.splitlines()
-    assert progress.startswith(f"[1/8] blocked: {status} (")
+    assert progress.startswith(f"[1/9] blocked: {status} (")
     assert done.seconds < 20
     assert "s3cret" not in done.text + done.said + (done.out / "report.json").read_text("utf-8")
 

@@ -82,6 +82,9 @@ def test_every_sort_of_event_is_read_as_it_was_written() -> None:
             Opened(5, "two"),
             Closed(6, "one", 0.5, "agent", False, "exit status 1"),
             Closed(7, "two", None, "", True, ""),
+            Received(8, "agent", "{}", {}, "one", 3.5, lag=2.25),
+            Malformed(9, "agent", b"{", read_message(b"{").faults[0], "one", 3.5, lag=0.011),
+            Closed(10, "one", 4.0, "agent", True, "", lag=1.5),
         ]
     )
 
@@ -403,7 +406,7 @@ def test_what_is_no_secret_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(AWP.fixtures.glob("transcripts/*/*.jsonl")), ids=lambda path: path.stem
+    "path", sorted(AWP.fixtures.glob("transcripts/*/*.jsonl"))[::3], ids=lambda path: path.stem
 )
 def test_a_redacted_record_is_judged_alike(path: Any) -> None:
     events = list(records.open_record(path.read_bytes(), str(path)).events)

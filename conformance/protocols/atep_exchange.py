@@ -180,9 +180,12 @@ class Line:
     def answer(self, output: Message) -> tuple[Asked | None, list[Remark]]:
         """The input that an output answers, if it is certain which, and what is to be said of that."""
         step = name(output.at("/step_id"))
-        fitting = [one for one in self.asked if None in (step, one.input.step) or step == one.input.step]
+        named = [one for one in self.asked if step is not None and step == one.input.step]
+        fitting = named or [one for one in self.asked if None in (step, one.input.step)]
         if not fitting:
             return None, [*self._unasked(output, step)]
+        if step is not None and not named:
+            self._doubt(one for one in self.asked if one not in fitting)
         if len({one.input.key for one in fitting}) > 1:
             for one in fitting:
                 one.clear = False
@@ -196,15 +199,24 @@ class Line:
         return first, remarks
 
     def _unasked(self, output: Message, step: str | None) -> Iterator[Remark]:
+        free = [one for one in self.asked if all(one is not wanted for _, wanted in self.strays)]
         if self.lost:
             self.lost -= 1
+            self._doubt(free)
         elif self.asked:
-            if len(self.asked) == 1 and self.asked[0].sure and not self.strays:
-                self.strays.append((output, self.asked[0]))
+            if len(free) == 1 and free[0].sure:
+                self.strays.append((output, free[0]))
+            else:
+                self._doubt(free)
         elif not self.heard:
             self.early.append(output)
         elif self.whole or step in self.steps or step is None:
             yield self._unexplained(output)
+
+    def _doubt(self, asked: Iterable[Asked]) -> None:
+        """One of them, and nobody knows which, may have been answered under a wrong id."""
+        for one in asked:
+            one.sure = False
 
     def _unexplained(self, output: Message) -> Remark:
         said = f"an output of {shown(output.at('/step_id'))}, and no input before it waits for one"

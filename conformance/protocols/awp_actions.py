@@ -148,7 +148,9 @@ def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) 
             yield Told(f"{action.id} is {action.state}, and is said to be unknown", "/error/code", (), 3008)
     elif number is None or not isinstance(state, str) or number > max(told):
         return  # a number that was never given is another requirement's matter
-    elif number < since or told.get(number) != state:
+    elif number >= since and number not in told:
+        return  # what was told under it was forgotten, since the record was in doubt
+    elif number < since or told[number] != state:
         said = f"{action.id} is {action.state} of status_seq {action.number}, and {state} of {number} is told"
         yield Told(said, "/result", (action.state, action.number), (state, number))
     else:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.correlation import Message
+from conformance.events import earliest
 from conformance.protocols.awp_record import MS, WAITING, Memory, Session
 from conformance.protocols.awp_rules import HOLDS, Told, rule
-from conformance.protocols.awp_values import table, whole
+from conformance.protocols.awp_values import table, tables, whole
 
 
 def _per_tick(session: Session) -> list[int]:
@@ -66,19 +67,22 @@ def initial(memory: Memory, message: Message) -> Iterable[Told]:
         asked = table(message.request.at("/params")) if message.request else {}
         now = whole(message.at("/result/tick"))
         if asked.get("mode") == "lockstep" and now is not None:
-            notes[str(message.at("/result/session_id"))] = (now, False, set())
+            # A channel that is subscribed later begins with the tick of then.
+            rows = tables(message.at("/result/granted/channels"))
+            begun = {whole(row.get("channel_id")) for row in rows}
+            notes[str(message.at("/result/session_id"))] = (now, False, begun)
         return
     session = memory.session(message)
     if session is None or session.key not in notes:
         return
-    now, asked_on, seen = notes[session.key]
+    now, asked_on, awaited = notes[session.key]
     if message.name == "world.tick":
-        notes[session.key] = (now, True, seen)
+        notes[session.key] = (now, True, awaited)
         return
     place, tick = whole(message.at("/params/channel_id")), whole(message.at("/params/tick"))
-    if place in seen or place not in _per_tick(session) or tick is None:
+    if place not in awaited or place not in _per_tick(session) or tick is None:
         return
-    seen.add(place)
+    awaited.discard(place)
     if tick == now:
         yield HOLDS
     elif tick < now or asked_on:  # else another session may have advanced the world
@@ -290,8 +294,9 @@ def telemetry(memory: Memory, message: Message) -> Iterable[Told]:
         return
     last, about = memory.notes[place]
     memory.notes[place] = (now, message) if message.name == "session.telemetry" else None
-    if now - last > memory.options["seconds"]:
-        said = f"no telemetry for {now - last:.1f} s"
+    gap = (earliest(message.event) or 0.0) - last  # what the kit was late itself is nobody's delay
+    if gap > memory.options["seconds"]:
+        said = f"no telemetry for {gap:.1f} s"
         yield Told(said, about=message if message.name == "session.telemetry" else about)
-    elif message.name == "session.telemetry":
+    elif message.name == "session.telemetry" and now - last <= memory.options["seconds"]:
         yield HOLDS

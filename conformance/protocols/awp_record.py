@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from conformance.checks import Observation
 from conformance.correlation import Message, is_from_the_wrong_side
-from conformance.events import Closed, Opened
+from conformance.events import Closed, Opened, earliest
 from conformance.packs import Pack
 from conformance.protocols.awp_values import names, number, table, tables, whole
 
@@ -256,7 +256,7 @@ class Memory:
             for known in (self._current, self._greetings, self._manifests):
                 known.pop(event.connection, None)
         else:
-            self.ended[event.connection] = event.time
+            self.ended[event.connection] = earliest(event)
 
     def _follow(self, message: Message) -> None:
         """Learn from a message."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.correlation import Message
+from conformance.events import earliest
 from conformance.patterns import matches
 from conformance.protocols.awp_record import NUMBERED, TERMINAL, Memory, Session, numbered
 from conformance.protocols.awp_rules import HOLDS, Told, rule
@@ -312,11 +313,13 @@ def beats(memory: Memory, message: Message) -> Iterable[Told]:
     beat: _Beat | None = memory.notes.get(place)
     if beat is None or (message.name == "ping" and message.party != memory.options["party"]):
         return
-    if now - beat.last > beat.every * memory.options["intervals"] + 0.5:
-        silent = f"{memory.options['party']} sent no ping for {now - beat.last:.1f} s"
+    allowed = beat.every * memory.options["intervals"] + 0.5
+    gap = (earliest(message.event) or 0.0) - beat.last  # what the kit was late itself is nobody's delay
+    if gap > allowed:
+        silent = f"{memory.options['party']} sent no ping for {gap:.1f} s"
         said = f"the {silent}; the interval is {beat.every} s"
         yield Told(said, about=message if message.party == memory.options["party"] else beat.about)
-    elif message.name == "ping":
+    elif message.name == "ping" and now - beat.last <= allowed:
         yield HOLDS
     beat.last = now
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from conformance import KIT, records
 from conformance.findings import Finding, Level, Requirement, Verdict, claim_status, fold, verdict_of
 from conformance.monitor import Monitor
 from conformance.packs import Pack
+from conformance.report import flakiness, statement
 
 _TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
@@ -27,11 +28,25 @@ SHOWN = 20
 
 @dataclass(slots=True)
 class Evidence:
-    """What one scenario showed: findings by requirement, and the lifecycle edges it took."""
+    """What one scenario showed: findings by requirement, and the lifecycle edges it took.
+
+    `ours` are findings against the kit, `unfinished` such as only the end of the record settled.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     edges: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     illegal: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    shown: dict[str, int] = field(default_factory=dict)
+    """Facts of the ICS that the implementation showed, and the first event that did."""
+    ours: list[Finding] = field(default_factory=list)
+    unfinished: list[Finding] = field(default_factory=list)
+
+    def take(self, findings: list[Finding], role: str, against_us: list[Finding]) -> None:
+        """Sort findings by whose doing they are; the implementation has `role`."""
+        self.findings += [one for one in findings if one.party in (role, "")]
+        against_us += [
+            one for one in findings if one.party not in (role, "") and not one.ok and not one.inconclusive
+        ]
 
 
 def judge(path: Path, pack: Pack, role: str) -> Evidence:
@@ -42,8 +57,11 @@ def judge(path: Path, pack: Pack, role: str) -> Evidence:
     monitor = Monitor(pack)
     evidence = Evidence()
     for event in records.open_record(path.read_bytes(), str(path), pack).events:
-        evidence.findings += [one for one in monitor.feed(event) if one.party in (role, "")]
-    evidence.findings += [one for one in monitor.end() if one.party in (role, "")]
+        evidence.take(monitor.feed(event), role, evidence.ours)
+        if monitor.message is not None and monitor.message.party == role:
+            for fact in statement.shown_by(monitor.message, pack):
+                evidence.shown.setdefault(fact, event.seq)
+    evidence.take(monitor.end(), role, evidence.unfinished)
     evidence.edges, evidence.illegal = monitor.edges, monitor.illegal
     return evidence
 
@@ -62,20 +80,29 @@ class Run:
     stderr: str
     requirements: tuple[str, ...]
     evidence: Evidence
+    attempt: int = 1
+    """Which of the scenario's runs this is, from 1."""
+    needs: tuple[str, ...] = ()
+    """The facts of the ICS that have to be true for it."""
+    stretched: float = 1.0
+    """How many times as patient as usual the kit was, since the machine was slow."""
 
-    def row(self) -> dict[str, Any]:
-        """The scenario's row in the report."""
-        return {
+    def row(self, flaky: str = "") -> dict[str, Any]:
+        """The run's row in the report; `flaky` is how it differs from others of its scenario."""
+        row = {
             "name": self.name,
             "title": self.title,
             "status": self.status,
             "reason": self.reason,
             "line": self.line,
             "seconds": self.seconds,
+            "stretched": self.stretched,
             "transcript": self.transcript,
             "stderr": self.stderr,
             "requirements": list(self.requirements),
         }
+        again = {"attempt": self.attempt} if self.attempt > 1 else {}
+        return row | again | ({"flaky": flaky} if flaky else {})
 
 
 def evaluate(
@@ -89,7 +116,9 @@ def evaluate(
     complete: bool,
 ) -> dict[str, Any]:
     """The report's value (schema: `report.schema.json`)."""
-    rows = [_row(requirement, role, runs) for requirement in pack.requirements.values()]
+    told = _told(runs)
+    rows = [_row(requirement, role, runs, told[requirement.id]) for requirement in pack.requirements.values()]
+    differing = flakiness.of_scenarios(runs, pack.requirements.values())
     return {
         "report": 1,
         "kit": KIT,
@@ -100,18 +129,30 @@ def evaluate(
         "ics": ics,
         "claim": _claim(pack, role, rows, implementation, complete, runs),
         "requirements": rows,
-        "scenarios": [run.row() for run in runs],
+        "scenarios": [run.row(differing.get(run.name, "")) for run in runs],
         "lifecycles": _lifecycles(pack, runs),
+        "ics_findings": statement.findings(pack, ics, runs),
         "errata": [{"id": one.id, "schema": one.schema, "reason": one.reason} for one in pack.errata],
         "complete": complete,
     }
 
 
-def _row(requirement: Requirement, role: str, runs: list[Run]) -> dict[str, Any]:
-    told = [(run, one) for run in runs for one in run.evidence.findings if one.requirement == requirement.id]
+def _told(runs: list[Run]) -> defaultdict[str, list[tuple[Run, Finding]]]:
+    """The findings by requirement: a run has a hundred thousand, and the report is written after each."""
+    told: defaultdict[str, list[tuple[Run, Finding]]] = defaultdict(list)
+    for run in runs:
+        for one in run.evidence.findings:
+            told[one.requirement].append((run, one))
+    return told
+
+
+def _row(
+    requirement: Requirement, role: str, runs: list[Run], told: list[tuple[Run, Finding]]
+) -> dict[str, Any]:
     verdict, reason = _verdict(requirement, role, [one for _, one in told], runs)
     against = [(run, one) for run, one in told if not one.ok]
-    return {
+    failed = [run.name for run, one in against if verdict_of(one, requirement.level) is Verdict.FAIL]
+    row = {
         "id": requirement.id,
         "level": requirement.level.value,
         "role": requirement.role,
@@ -124,6 +165,9 @@ def _row(requirement: Requirement, role: str, runs: list[Run]) -> dict[str, Any]
         "further_findings": max(0, len(against) - SHOWN),
         "proved_by": list(dict.fromkeys(run.name for run, one in told if one.ok)),
     }
+    flaky = flakiness.of_requirement(requirement, runs)
+    row |= {"failed_in": list(dict.fromkeys(failed))} if failed else {}
+    return row | ({"flaky": flaky} if flaky else {})
 
 
 def _verdict(

@@ -32,22 +32,24 @@ def render(report: dict[str, Any]) -> str:
         SubElement(
             properties, "property", {"name": f"claim.{name}", "value": xml_text(report["claim"][name])}
         )
+    known = {entry["requirement"]: entry for entry in report.get("baseline", {}).get("expected", ())}
     for row in rows:
-        _case(suite, pack, row)
+        _case(suite, pack, row, known.get(row["id"]))
     for run in broken:
-        case = SubElement(
-            suite, "testcase", {"classname": pack, "name": f"scenario {xml_text(run['name'])}", "time": "0"}
-        )
+        name = f"scenario {xml_text(run['name'])}" + (f", run {run['attempt']}" if "attempt" in run else "")
+        case = SubElement(suite, "testcase", {"classname": pack, "name": name, "time": "0"})
         SubElement(case, "error", {"message": xml_text(run["reason"])}).text = xml_text(run["reason"])
     indent(root)
     return "<?xml version='1.0' encoding='utf-8'?>\n" + tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: Element, pack: str, row: dict[str, Any]) -> None:
+def _case(suite: Element, pack: str, row: dict[str, Any], known: dict[str, Any] | None) -> None:
     case = SubElement(suite, "testcase", {"classname": pack, "name": row["id"], "time": "0"})
     verdict, reason = row["verdict"], xml_text(row["reason"])
     if verdict in ("fail", "inconclusive"):
         told = [line for one in row["findings"] for line in _told(one)]
+        told += [f"flaky: {row['flaky']}"] if "flaky" in row else []
+        told += [f"known until {known['expires']}: {known['reason']}"] if known else []
         failure = SubElement(case, "failure", {"message": f"{verdict}: {reason}", "type": verdict})
         rule = [f"rule: {row['reference']}"] if row["reference"] else []
         failure.text = xml_text("\n".join([row["summary"], *told, *rule]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.strain import LIMIT
 from conformance.wording import plural, printable, shown
 
 _ORDER = ("fail", "inconclusive", "warn", "pass", "manual", "untested", "not-applicable")
@@ -42,10 +43,16 @@ _ENDED = ("failed", "inconclusive", "unreachable", "error", "interrupted")
 
 
 def _scenario(run: dict[str, Any], unshown: list[dict[str, Any]]) -> Iterator[str]:
+    if run["stretched"] >= LIMIT:
+        waited = f"the kit waited {run['stretched']:g} times as long as usual, and no longer"
+        yield f"scenario {run['name']}: the machine, or the implementation, was so slow that {waited}"
+    if "flaky" in run and "attempt" not in run:
+        yield f"flaky, scenario {run['name']}: {run['flaky']}"
     if run["status"] not in _ENDED or (run["status"] == "failed" and not unshown):
         return
     step = f" (the step of line {run['line']})" if run["line"] else ""
-    yield f"scenario {run['name']}: {run['status']}: {run['reason']}{step}"
+    again = f", run {run['attempt']}" if "attempt" in run else ""
+    yield f"scenario {run['name']}{again}: {run['status']}: {run['reason']}{step}"
     if unshown:
         yield f"    so it could not show {', '.join(row['id'] for row in unshown)}"
 
@@ -57,8 +64,37 @@ def _summary(report: dict[str, Any]) -> Iterator[str]:
     yield from _open_ends(report)
     if report["errata"]:
         yield f"errata applied: {', '.join(erratum['id'] for erratum in report['errata'])}"
+    for one in report["ics_findings"]:
+        place = f" ({one['transcript']}:{one['line']})" if one["line"] else ""
+        yield f"ICS: {one['message']}{place}"
+    if "baseline" in report:
+        yield from _baseline(report["baseline"])
+    for missing in report.get("certification", {"missing": ()})["missing"]:
+        yield f"not certified: {missing}"
     yield f"claim: {report['claim']['status']}"
     yield report["claim"]["wording"]
+
+
+def _baseline(known: dict[str, Any]) -> Iterator[str]:
+    """What was known to fail, and what has to be done about the rest; entries stand as they can be pasted."""
+    counts = ", ".join(f"{len(known[name])} {name}" for name in ("expected", "unexpected", "stale", "unseen"))
+    yield f"baseline {known['path']}: {counts}"
+    for entry in known["expected"]:
+        issue = entry["issue"] or "no issue is linked"
+        yield f"    expected until {entry['expires']}, {_of_entry(entry)}: {entry['reason']} ({issue})"
+    for name in ("unseen", "stale"):
+        for entry in known[name]:
+            yield f"    {name}, {_of_entry(entry)}: {entry['said']}"
+    for one in known["unexpected"]:
+        yield f"    unexpected, {one['requirement']} in {', '.join(one['scenarios'])}; if it is to be known:"
+        yield ""
+        yield from one["entry"].splitlines()
+        yield ""
+
+
+def _of_entry(entry: dict[str, Any]) -> str:
+    where = f" in {entry['scenario']}" if entry["scenario"] else ""
+    return f"{entry['requirement']}{where}"
 
 
 def _open_ends(report: dict[str, Any]) -> Iterator[str]:
@@ -96,6 +132,8 @@ def _requirement(row: dict[str, Any]) -> Iterator[str]:
         if finding["expected"]:
             allowed = ", ".join(shown(value) for value in finding["expected"][:12])
             yield f"        expected {allowed}; found {shown(finding['actual'])}"
+    if "flaky" in row:
+        yield f"    flaky: {row['flaky']}"
     further = row["further_findings"] + len(row["findings"][TOLD:])
     if further:
         yield f"    and {plural(further, 'more finding')}, in report.json"

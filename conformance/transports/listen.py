@@ -12,7 +12,7 @@ from websockets.exceptions import NegotiationError
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from conformance.errors import TargetUnavailable
+from conformance.errors import TargetUnavailable, WrongSubprotocol
 from conformance.transports import Ended, Options
 from conformance.transports.flow import LOOK
 from conformance.transports.process import LINGER, WAIT, Child, command, start
@@ -144,7 +144,7 @@ class ListenTransport:
             names = excerpt(_listed(offered).encode()) if offered else "no subprotocol"
             said = f"{self._words[0]!r} offered {names}; the kit speaks {_listed(wanted)}"
             if not self._made.qsize():
-                self._made.put_nowait(TargetUnavailable(said))
+                self._made.put_nowait(WrongSubprotocol(said))
             raise NegotiationError(said)
         return None if chosen is None else Subprotocol(chosen)
 

@@ -25,7 +25,14 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from conformance.errors import BadTarget, ConnectionLost, TargetUnavailable
+from conformance.errors import (
+    AccessRefused,
+    BadTarget,
+    ConnectionLost,
+    NotTrusted,
+    TargetUnavailable,
+    WrongSubprotocol,
+)
 from conformance.framing import Apart, Framing
 from conformance.transports import Ended, Incoming, Options
 from conformance.transports.flow import Deadline, Inbox, written
@@ -223,14 +230,14 @@ class WebSocketTransport:
         try:
             socket = await self._connect()
         except (OSError, EOFError, ValueError, WebSocketException) as error:
-            raise TargetUnavailable(self._why(error)) from None
+            raise _condition(error)(self._why(error)) from None
         connection = WebSocketConnection(socket, self._options)
         self._connections.append(connection)
         chosen = socket.subprotocol
         if chosen not in (self._options.subprotocols or (None,)):
             await connection.finish(CLOSE * self._options.patience)
             what = "no subprotocol" if chosen is None else "the token as the subprotocol"
-            raise TargetUnavailable(f"{_shown(self._url)} chose {what}; {self._offered()}")
+            raise WrongSubprotocol(f"{_shown(self._url)} chose {what}; {self._offered()}")
         return connection
 
     async def shutdown(self) -> None:
@@ -281,6 +288,15 @@ class WebSocketTransport:
         if isinstance(error, OSError) and (reason := _os_reason(error)):
             return f"cannot connect to {url}: {reason}"
         return f"{url} is not a WebSocket server: {excerpt(said.encode())}"
+
+
+def _condition(error: Exception) -> type[TargetUnavailable]:
+    """What has to change for a WebSocket to come to be, as far as the error shows it."""
+    if isinstance(error, InvalidStatus) and error.response.status_code in (401, 403, 407):
+        return AccessRefused
+    if isinstance(error, ssl.SSLError):
+        return NotTrusted
+    return WrongSubprotocol if isinstance(error, NegotiationError) else TargetUnavailable
 
 
 def _os_reason(error: OSError) -> str:

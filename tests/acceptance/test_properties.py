@@ -49,6 +49,8 @@ class Apart(NamedTuple):
     """The members whose values are a thing's own."""
     begin: tuple[str, ...] = ()
     """The kinds of messages with which a whole record begins, where what is missing shows by others."""
+    always: bool = False
+    """Whether each message has each of the members: one that has not may be about any thing."""
 
 
 APART = {
@@ -73,7 +75,7 @@ APART = {
         ),
         begin=("TaskAssigned", "QueryRequest", "AgentStarted"),
     ),
-    "governed-attempt-progress": Apart(by=("/taskId", "/operationId", "/launchId")),
+    "governed-attempt-progress": Apart(by=("/taskId", "/operationId", "/launchId"), always=True),
 }
 """By protocol."""
 
@@ -231,7 +233,10 @@ def is_independent(pack: Pack, events: tuple[Event, ...]) -> bool:
         return False
     if any(message.is_a(row["on"]) and not _names(message, row) for message in named for row in moves(pack)):
         return False
-    begin = APART[pack.protocol].begin
+    told = APART[pack.protocol]
+    if told.always and any(not isinstance(one.at(member), str) for one in named for member in told.by):
+        return False
+    begin = told.begin
     if begin and named[0].name not in begin:
         return False
     begins = {name for row in pack.meta.get("sessions", ()) for name in row["on"]}

@@ -1,0 +1,5 @@
+"""Writes a byte order mark before every message."""
+
+import respelt
+
+respelt.write(lambda line: b"\xef\xbb\xbf" + line + b"\n")

@@ -1,0 +1,185 @@
+"""A kit that is late itself calls nobody late, waits longer, and says so in its records."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live import PYTHON, peer
+
+from conformance import packs, scenarios
+from conformance.report import evaluation
+from conformance.runner import Plan, Session, run_one
+from conformance.scenarios import Scenario
+from conformance.strain import LIMIT, Strain
+
+VA = packs.find("va-agent-protocol")
+AWP = packs.find("awp@0.1-draft.7")
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")
+
+# ── what is told from times ──────────────────────────────────────────────────────────────────────
+
+
+def strained(*firings: tuple[float, float]) -> Strain:
+    """After timers that were due, and fired, at these times."""
+    strain = Strain()
+    for due, fired in firings:
+        strain.set(due)
+        strain.fired(fired)
+    return strain
+
+
+def test_a_kit_that_keeps_up_is_as_patient_as_usual() -> None:
+    strain = strained(*((n * 0.05, n * 0.05 + 0.009) for n in range(100)))
+    assert strain.stretch == 1.0
+    assert strain.lag(5.0) == 0.0
+    assert strain.late_since(0.0, 5.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("firings", "stretch"),
+    [
+        ([(1.0, 1.5)], 1.5),
+        ([(1.0, 1.25), (1.3, 1.55)], 1.5),
+        ([(1.0, 1.25), (4.0, 4.25)], 1.25),  # a second apart they have nothing to do with each other
+        ([(1.0, 3.0), (9.0, 9.02)], 3.0),  # it does not become less patient again
+        ([(1.0, 60.0)], LIMIT),
+    ],
+)
+def test_the_later_its_timers_the_more_patient_is_it(
+    firings: list[tuple[float, float]], stretch: float
+) -> None:
+    assert strained(*firings).stretch == pytest.approx(stretch)
+
+
+@pytest.mark.parametrize(("seconds", "stretch"), [(0.2, 1.0), (1.0, 1.0), (2.5, 2.5), (30.0, LIMIT)])
+def test_the_slower_the_first_answer_the_more_patient_is_it(seconds: float, stretch: float) -> None:
+    strain = Strain()
+    strain.answered(seconds)
+    assert strain.stretch == stretch
+
+
+def test_what_comes_while_a_timer_is_overdue_may_have_been_there_since() -> None:
+    strain = Strain()
+    strain.set(1.0)
+    assert strain.lag(0.9) == 0.0
+    assert strain.lag(3.0) == 2.0
+    strain.fired(3.0)
+    assert strain.lag(3.01) == pytest.approx(2.01)  # the loop may call it before or after the timer
+    assert strain.lag(3.2) == 0.0
+
+
+def test_how_long_it_was_late_in_all() -> None:
+    strain = strained((1.0, 1.5), (2.0, 2.25))
+    assert strain.late_since(0.0, 3.0) == 0.75
+    assert strain.late_since(2.0, 3.0) == 0.25
+    strain.set(4.0)
+    assert strain.late_since(2.0, 5.0) == 1.25
+
+
+# ── records ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("record", "requirement", "seq", "little", "enough"),
+    [
+        ("ping-never-answered", "AWP-CTL-004", 8, 0.5, 5.0),  # 11 s late, and 10 s are allowed
+        ("telemetry-too-late", "AWP-TIM-006", 8, 0.5, 3.5),
+        ("world-without-heartbeat", "AWP-SAF-001", 21, 0.1, 1.9),
+    ],
+)
+def test_what_the_kit_was_late_itself_is_nobodys_delay(
+    record: str, requirement: str, seq: int, little: float, enough: float, tmp_path: Path
+) -> None:
+    path = AWP.fixtures / "transcripts" / "invalid" / f"{record}.jsonl"
+    lines = path.read_text("utf-8").splitlines()
+
+    def failed(lag: float) -> set[str]:
+        lines[seq] = lines[seq].replace('"connection"', f'"lag": {lag}, "connection"', 1)
+        (tmp_path / "late.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+        lines[seq] = lines[seq].replace(f'"lag": {lag}, ', "", 1)
+        found = evaluation.judge(tmp_path / "late.jsonl", AWP, "world").findings
+        return {one.requirement for one in found if not one.ok}
+
+    assert failed(little) == {requirement}
+    assert failed(enough) == set()
+
+
+# ── runs ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def scenario(steps: str) -> Scenario:
+    head = "title: x\nrole: orchestrator\ncovers: [VA-MSG-001]\nsteps:\n"
+    return scenarios.read(head + steps, "own.yaml", VA)
+
+
+def plan(out: Path, target: str, patience: float = 1.0) -> Plan:
+    return Plan(VA, "agent", target, {}, out, patience)
+
+
+def rows(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(row) for row in (out / "transcripts" / "own.jsonl").read_text("utf-8").splitlines()]
+
+
+def stalled(out: Path, target: str, steps: str, when: int) -> tuple[str, str]:
+    """What becomes of a scenario if the kit sees nothing for a second, after so many lines of its record."""
+
+    async def conversation() -> tuple[str, str]:
+        session = Session(plan(out, target), scenario(steps))
+        try:
+            done = await session.begin()
+            while not done:
+                if len(rows(out)) == when:
+                    time.sleep(1.0)
+                    when_over.append(True)
+                done = await session._next()
+        finally:
+            await session.close()
+        outcome = session.driver.outcome
+        return (outcome.status, outcome.reason) if outcome else ("passed", "")
+
+    when_over: list[bool] = []
+    told = asyncio.run(conversation())
+    assert when_over
+    return told
+
+
+def test_an_answer_within_a_deadline_that_is_noticed_late_is_in_time(tmp_path: Path) -> None:
+    steps = '- raw: \'{"type":"accepted"}\'\n- expect: accepted\n  deadline: 300 ms\n  proves: VA-MSG-002\n'
+    assert stalled(tmp_path, peer("echo"), steps, 3) == ("passed", "")
+    [came] = [row for row in rows(tmp_path) if row.get("event") == "received"]
+    # The record says as much, so that the same can be judged from it.
+    assert came["time"] >= 1.0
+    assert came["lag"] > 0.9
+    assert came["time"] - came["lag"] < 0.3
+
+
+def test_no_answer_within_a_deadline_that_a_stalled_kit_spent_is_inconclusive(tmp_path: Path) -> None:
+    steps = (
+        "- send: dispatch\n  payload: {task: {id: T-1, objective: o, acceptanceCriteria: [x]}}\n"
+        "- expect: accepted\n- expect: completed\n  deadline: 400 ms\n  proves: VA-MSG-002\n"
+    )
+    status, reason = stalled(tmp_path, peer("accepts_only"), steps, 4)
+    assert status == "inconclusive"
+    assert reason.startswith("completed did not come within 400 ms, but the kit itself was ")
+
+
+def test_a_slow_first_answer_makes_the_kit_wait_longer_and_the_result_says_so(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import sys, time\nsys.stdin.readline(); time.sleep(1.5)\n"
+        'print(\'{"type": "accepted"}\', flush=True)\nsys.stdin.read()\n'
+    )
+    steps = "- raw: '{}'\n- expect: accepted\n- expect: completed\n  within: 600 ms\n"
+    result = run_one(plan(tmp_path, f"stdio:{PYTHON} {tmp_path / 'slow.py'}"), scenario(steps))
+    assert result.status == "inconclusive"
+    assert result.reason == "completed did not come within 0.6 s"
+    assert 1.5 <= result.stretched <= LIMIT
+    record = rows(tmp_path)
+    came = next(row["time"] for row in record if row.get("event") == "received")
+    assert record[-1]["time"] - came >= 0.9
