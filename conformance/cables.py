@@ -46,6 +46,14 @@ class Arrival:
     """How long before it may have been there; see `Strain`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What became of opening a further connection."""
+
+    connection: str
+    got: Connection | Exception
+
+
 class Cables:
     """What crosses the connections of one session. `role` is the implementation's, `peer` the kit's.
 
@@ -93,6 +101,18 @@ class Cables:
     async def open(self, name: str, transport: Transport) -> Event:
         """Open a connection by this name; raises TargetUnavailable."""
         return self.adopt(name, await transport.open())
+
+    def reach(self, name: str, transport: Transport) -> None:
+        """Open a further connection, which may take its time, while the others go on; a Reached arrives."""
+        self._readers.append(asyncio.create_task(self._reach(name, transport)))
+
+    async def _reach(self, name: str, transport: Transport) -> None:
+        got: Connection | Exception
+        try:
+            got = await transport.open()
+        except Exception as error:
+            got = error
+        await self._queue.put(Reached(name, got))
 
     def adopt(self, name: str, connection: Connection) -> Event:
         """Go on with an open connection by this name."""
