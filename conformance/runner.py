@@ -189,7 +189,6 @@ class Session:
         self._broken: Exception | None = None
         self._transport: Transport | None = None
         self._queue: asyncio.Queue[Arrival | _Asked | Reached] = asyncio.Queue(maxsize=QUEUE)
-        self._reaching: list[asyncio.Task[None]] = []
         self._file = self._open_file()
         header = {
             "kit": KIT,
@@ -355,7 +354,7 @@ class Session:
     async def _connect(self, name: str) -> bool:
         assert self._transport is not None
         if self._cables.opened:
-            self._reaching.append(asyncio.create_task(self._cables.reach(name, self._transport)))
+            self._cables.reach(name, self._transport)
             return False
         return await self._carry_out(self._drive(await self._cables.open(name, self._transport)))
 
@@ -369,9 +368,6 @@ class Session:
     async def close(self) -> None:
         """End everything that was started; safe to call at any time."""
         try:
-            for task in self._reaching:
-                task.cancel()
-            await asyncio.gather(*self._reaching, return_exceptions=True)
             await self._cables.close()
             if self._transport is not None:
                 await self._transport.shutdown()
