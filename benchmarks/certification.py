@@ -30,8 +30,8 @@ SHORT = "--watchdog-ms 1500 --heartbeat-ms 1200 --reconnect-window-ms 4000 --max
 
 WORLDS = {
     "streaming": "--mode streaming",
-    "streaming, features": "--mode streaming --features approval,blend,task,transfer --approver-token approver "
-    "--approval-timeout-ms 2000",
+    "streaming, features": "--mode streaming --features approval,blend,task,transfer "
+    "--approver-token approver --approval-timeout-ms 2000",
     "lockstep": "--mode lockstep",
     "lockstep, features": "--mode lockstep --features approval,blend,sim,task,transfer "
     "--approver-token approver",

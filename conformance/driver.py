@@ -235,8 +235,8 @@ class Driver:
         """Answer as the step says, and where it does not say, as the pack does."""
         value = self._composer.reply(step, message, now)
         if value is not None:
-            return self._transmit(step, dump(value))
-        self._actions += self._service.answer(message, now)
+            self._transmit(step, dump(value))
+        self._actions += self._service.answer(message, now) if value is None else []
 
     def _never(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
