@@ -159,7 +159,8 @@ def _spoken(made: Campaign, first: Scenario, result: Result, tap: Tap) -> Iterat
     handshake = _handshake(made, first, result, tap)
     yield handshake
     if handshake.status == "ok":
-        yield _long(made, first)
+        if any(step.verb in ("send", "request") for step in first.steps):
+            yield _long(made, first)
         yield from _facts(made)
 
 

@@ -193,7 +193,8 @@ def _fact(path: str, row: Mapping[str, Any], statement: Statement) -> Iterator[s
         yield from tomltext.lines(tomltext.path(path), statement.facts[path], "ics")
     else:
         yield "# not stated:"
-        shown = tomltext.lines(tomltext.path(path), _example(row["schema"]), "ics")
+        example = row["default"] if "default" in row else _example(row["schema"])
+        shown = tomltext.lines(tomltext.path(path), example, "ics")
         yield from (f"# {line}" for line in shown)
 
 
