@@ -7,15 +7,15 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from conformance import transcript
 from conformance.bindings import Now
-from conformance.errors import ConnectionLost
+from conformance.errors import ConformanceError, ConnectionLost
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Sent
-from conformance.framing import LineStream, Reading, read_message
+from conformance.framing import Framing, Reading, read_message
 from conformance.strain import SLACK, TICK, Strain
 from conformance.transports import Connection, Ended, Incoming, Transport
 
@@ -24,6 +24,9 @@ MESSAGES = 20_000
 
 VOLUME = 64 * 1024 * 1024
 """The same for bytes."""
+
+GRACE = 0.5
+"""Seconds for what broke to end by itself, so that it is told how it did."""
 
 LOOK = 0.05
 """How long, in seconds, the kit looks at the wire once more before it says that nothing came in time."""
@@ -37,10 +40,18 @@ class Arrival:
     """What came over a connection, and when: `at` is in seconds since the session began."""
 
     connection: str
-    got: Incoming | Ended
+    got: Incoming | Ended | ConformanceError
     at: float
     lag: float = 0.0
     """How long before it may have been there; see `Strain`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What became of opening a further connection."""
+
+    connection: str
+    got: Connection | Exception
 
 
 class Cables:
@@ -91,13 +102,25 @@ class Cables:
         """Open a connection by this name; raises TargetUnavailable."""
         return self.adopt(name, await transport.open())
 
+    def reach(self, name: str, transport: Transport) -> None:
+        """Open a further connection, which may take its time, while the others go on; a Reached arrives."""
+        self._readers.append(asyncio.create_task(self._reach(name, transport)))
+
+    async def _reach(self, name: str, transport: Transport) -> None:
+        got: Connection | Exception
+        try:
+            got = await transport.open()
+        except Exception as error:
+            got = error
+        await self._queue.put(Reached(name, got))
+
     def adopt(self, name: str, connection: Connection) -> Event:
         """Go on with an open connection by this name."""
         if not self._readers:
             self._asked = self.now().monotonic
             self.strain.set(self._asked + TICK)
             self._readers.append(asyncio.create_task(self._watch()))
-        cable = self._open[name] = _Cable(name, connection)
+        cable = self._open[name] = _Cable(name, connection, connection.framing())
         self._readers.append(asyncio.create_task(self._read(cable)))
         return self._written(Opened(self._number(), name, self._time()))
 
@@ -108,7 +131,7 @@ class Cables:
             await (cable.connection.send_raw(data) if raw else cable.connection.send(data))
         except ConnectionLost as error:
             cable.lost = str(error)
-            await cable.connection.finish(0.0)
+            await cable.connection.finish(GRACE)
             return None
         if self._asked is not None and not self._messages:
             self._asked = self.now().monotonic
@@ -125,10 +148,12 @@ class Cables:
         await self._open[name].connection.drop()
 
     def events(self, arrival: Arrival) -> Iterator[Event]:
-        """The events of an arrival, each on record when it is taken."""
+        """The events of an arrival, each on record when it is taken; raises what the cable could not do."""
         cable, got = self._open[arrival.connection], arrival.got
+        if isinstance(got, ConformanceError):
+            raise got
         if isinstance(got, Ended):
-            yield from (self._received(cable, reading, arrival) for reading in cable.lines.end())
+            yield from (self._received(cable, reading, arrival) for reading in cable.framing.end())
             cable.closed = True
             yield self._written(self._late(self._closed(cable, got), arrival))
             return
@@ -136,14 +161,14 @@ class Cables:
         if got.binary:
             yield self._binary(cable, got.data, arrival)
             return
-        readings = cable.lines.feed(got.data) if cable.connection.stream else [read_message(got.data)]
-        yield from (self._received(cable, reading, arrival) for reading in readings)
+        yield from (self._received(cable, reading, arrival) for reading in cable.framing.feed(got.data))
 
-    async def arrival(self, due: float | None, since: float) -> Any:
+    async def arrival(self, due: float | None, since: float, *, look: bool = True) -> Any:
         """What is next in the queue, or None if it does not come by `due`, for which the kit waits `since`.
 
         A kit that was busy when the deadline came looks at the wire once more, for as long as it could
-        not before, and blames nobody; but only once, since other messages must not put a deadline off.
+        not before, and blames nobody; but only once, since other messages must not put a deadline off. It
+        need not `look` where nothing has to come, and only something of its own is due.
         """
         if due is None:
             return await self._queue.get()
@@ -154,7 +179,8 @@ class Cables:
                     return await self._queue.get()
         if self._noticed[0] != due:
             now = self.now().monotonic
-            self._noticed = (due, max(now + LOOK, due + self.strain.late_since(since, now)))
+            until = max(now + LOOK, due + self.strain.late_since(since, now))
+            self._noticed = (due, until if look else now)
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, self._until(due) - self.now().monotonic)):
                 return await self._queue.get()
@@ -186,10 +212,13 @@ class Cables:
                 await reader
 
     async def _read(self, cable: _Cable) -> None:
-        got: Incoming | Ended | None = None
+        got: Incoming | Ended | ConformanceError | None = None
         held = 0.0
-        while not isinstance(got, Ended):
-            got = await cable.connection.receive()
+        while not isinstance(got, Ended | ConformanceError):
+            try:
+                got = await cable.connection.receive()
+            except ConformanceError as error:
+                got = error
             at = self.now().monotonic
             await self._queue.put(Arrival(cable.name, got, at, self.strain.lag(at) + held))
             held = self.now().monotonic - at  # so long the next one may have waited here
@@ -258,7 +287,7 @@ class _Cable:
 
     name: str
     connection: Connection
-    lines: LineStream = field(default_factory=LineStream)
+    framing: Framing
     ended_by_kit: bool = False
     closed: bool = False
     lost: str = ""

@@ -24,6 +24,7 @@ from conformance.report import certification, evaluation, statement
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
+from conformance.transports.access import Means, gained
 from conformance.wording import plural
 
 REFERENCE = "reference"
@@ -53,6 +54,7 @@ class Request:
     rerun: int = 0
     """How often a scenario that did not pass is run again."""
     jobs: int = 1
+    means: Means = field(default_factory=Means)
 
 
 def _shown(command: str) -> str:
@@ -135,7 +137,7 @@ class Campaign:
             self.plan.pack,
             self.plan.role,
             self.runs,
-            target=self.target,
+            target=self.plan.access.hidden(self.target),
             implementation=self.implementation,
             ics=self.plan.ics,
             complete=complete,
@@ -233,9 +235,10 @@ def prepare(request: Request) -> Campaign:
     cable, who = target, stated.implementation
     if _is_reference(target):
         cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
-    make_transport(cable, Options())  # starts nothing, and refuses what is no target
+    access = gained(request.means.over(_means(stated, request)))
+    make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
-    plan = Plan(pack, role, cable, facts, request.out, request.patience)
+    plan = Plan(pack, role, cable, facts, request.out, request.patience, access)
     jobs, alone = _jobs(request.jobs, stated.sessions, cable)
     return Campaign(
         *(plan, chosen, who, target, _known(request, known, chosen)),
@@ -287,6 +290,13 @@ def _known(request: Request, there_are: list[Scenario], chosen: list[Scenario]) 
         raise BadConfiguration(f"{path} is no UTF-8: {error}") from None
     names = tuple(scenario.name for scenario in there_are)
     return Known(path, baseline.read(text, str(path)), request.today, names, len(chosen) < len(there_are))
+
+
+def _means(stated: configuration.Configuration, request: Request) -> Means:
+    """The means of access that a configuration states; paths are of its folder."""
+    own, folder = stated.connection, (request.config or Path()).parent
+    files = {name: folder / own[name] for name in ("ca", "token_file") if name in own}
+    return Means(files.get("ca"), own.get("token_env", ""), files.get("token_file"), own.get("token_by", ""))
 
 
 def _is_reference(target: str) -> bool:

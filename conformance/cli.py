@@ -18,7 +18,7 @@ import click
 
 from conformance import __version__, completion
 from conformance.console import say, width
-from conformance.errors import ConformanceError, ExitCode
+from conformance.errors import BadScenario, ConformanceError, ExitCode
 from conformance.wording import printable
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
             code = command(*args, **kwargs)
         except ConformanceError as error:
             say(printable(f"conformance: {error}"), err=True)
+            _point(error)
             code = error.exit_code
         except KeyboardInterrupt:
             say("conformance: interrupted", err=True)
@@ -49,6 +50,16 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
         sys.exit(code)
 
     return run
+
+
+def _point(error: ConformanceError) -> None:
+    """Show a person the place in a scenario file that an error is about."""
+    columns = width(err=True)
+    if columns and isinstance(error, BadScenario):
+        from conformance.excerpt import pointed
+
+        for line in pointed(error, columns - 4):
+            say(f"    {line}", err=True)
 
 
 def _own_fault(error: Exception) -> None:
@@ -123,11 +134,16 @@ def _protocol_option(value: str) -> Any:
 @main.command()
 @click.argument("protocol")
 @click.option("--target", default="", metavar="TARGET",
-              help="stdio:, launch: or ws-listen:COMMAND, ws://…, wss://… or reference[:FAULT].")  # fmt: skip
+              help="A URL, stdio:COMMAND, another scheme of docs/run.md, or reference[:FAULT].")  # fmt: skip
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
 @click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
 @click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
+@click.option("--ca", type=click.Path(path_type=Path), help="Certificates (PEM) that vouch for a wss server.")
+@click.option("--token-env", default="", metavar="NAME", help="The variable that holds a bearer token.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="The file that holds a bearer token.")
+@click.option("--token-by", type=click.Choice(["header", "subprotocol"]), default=None,
+              help="Where the token is shown; else by header.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="conformance-report",
               show_default=True, help="Where the report goes.")  # fmt: skip
 @click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
@@ -149,6 +165,10 @@ def run(
     scenario: tuple[str, ...],
     requirement: tuple[str, ...],
     config: Path | None,
+    ca: Path | None,
+    token_env: str,
+    token_file: Path | None,
+    token_by: str | None,
     out: Path,
     patience: float,
     baseline: Path | None,
@@ -159,9 +179,12 @@ def run(
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
+    from conformance.transports.access import Means
 
+    means = Means(ca, token_env, token_file, token_by or "")
     request = campaign.Request(
         *(_protocol_option(protocol), target, role, config, out, patience, scenario, requirement),
+        means=means,
         baseline=baseline,
         today=datetime.now(UTC).date(),
         certify=certify,
@@ -171,7 +194,7 @@ def run(
     if mutate:
         from conformance import proving
 
-        return proving.prove(campaign.prepare(request), proving.chosen(mutate))
+        return proving.requested(request, mutate)
     return execution.execute(campaign.prepare(request))
 
 

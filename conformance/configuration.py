@@ -1,7 +1,8 @@
 """`conformance.toml`: what the vendor says of the implementation (the ICS), and where it is.
 
-The file has `protocol`, `role` and `target`, `[implementation]` (name, version, vendor) and `[ics]` (facts
-that scenarios need). Facts that it leaves out take the pack's defaults, where the pack has one.
+The file has `protocol`, `role` and `target`, `[connection]` (how a server lets the kit in, without anything
+secret), `[implementation]` (name, version, vendor) and `[ics]` (facts that scenarios need). Facts that it
+leaves out take the pack's defaults, where the pack has one.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Configuration:
     role: str = ""
     sessions: int = 0
     """How many sessions it can have at once; 0 where that is not said."""
+    connection: dict[str, str] = field(default_factory=dict)
 
 
 def read(path: Path) -> Configuration:
@@ -47,7 +49,11 @@ def read(path: Path) -> Configuration:
         raise BadConfiguration(f"{path}: {where} is {found!s}, which JSON cannot say; quote it")
     for broken in formats.errors("ics", value):
         raise BadConfiguration(f"{path}: {broken.pointer or 'the file'}: {broken.message}")
-    named = {name: value[name] for name in ("target", "sessions", "protocol", "role") if name in value}
+    named = {
+        name: value[name]
+        for name in ("target", "sessions", "protocol", "role", "connection")
+        if name in value
+    }
     return Configuration(value.get("implementation", {}), value.get("ics", {}), **named)
 
 

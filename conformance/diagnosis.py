@@ -25,7 +25,7 @@ from conformance.errors import (
     WrongSubprotocol,
 )
 from conformance.findings import Verdict, verdict_of
-from conformance.framing import LineStream, Reading, read_message
+from conformance.framing import Framing, Reading
 from conformance.monitor import Monitor
 from conformance.runner import Result, not_applicable, run_one
 from conformance.scenarios import Scenario
@@ -185,7 +185,7 @@ def _is_utf16(data: bytes) -> bool:
 
 def _told(came: list[Any], tap: Tap) -> Iterator[tuple[str, str]]:
     """What is wrong with the bytes; the last of its kind counts."""
-    for reading in reversed(list(_readings(came, tap.stream))):
+    for reading in reversed(list(_readings(came, tap.framing()))):
         for fault in reading.faults:
             what, advice = _WIRE.get(fault.code, ("JSON", ""))
             yield what, f"{fault.message}{advice}"
@@ -201,14 +201,10 @@ def _told(came: list[Any], tap: Tap) -> Iterator[tuple[str, str]]:
         )
 
 
-def _readings(came: list[Any], stream: bool) -> Iterator[Reading]:
-    if not stream:
-        yield from (read_message(one.data) for one in came if not one.binary)
-        return
-    lines = LineStream()
+def _readings(came: list[Any], framing: Framing) -> Iterator[Reading]:
     for one in came:
-        yield from lines.feed(one.data)
-    yield from lines.end()
+        yield from () if one.binary else framing.feed(one.data)
+    yield from framing.end()
 
 
 _WIRE = {

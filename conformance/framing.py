@@ -1,4 +1,4 @@
-"""Bytes → messages: one to a line, or one to a WebSocket message.
+"""Bytes → messages: one to a line, or one to a WebSocket message. (Behind headers: `headers`.)
 
 A line ends with a newline and nothing else: U+2028, U+2029 and U+0085 inside a string are text. What
 is no message gives a `Reading` with a fatal fault, and whatever follows it is still read. However
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol
 
 from conformance.events import JSON, Fault
 from conformance.jsontext import BOM, LIMITS, Limits, Place, decode, parse
@@ -85,6 +85,49 @@ def _kind(value: JSON) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return "an array" if isinstance(value, list) else "a string" if isinstance(value, str) else "a number"
+
+
+class Framing(Protocol):
+    """What cuts the bytes of a connection into messages; however they are cut, the readings are the same."""
+
+    def feed(self, data: bytes) -> list[Reading]:
+        """The readings that these bytes complete."""
+
+    def end(self) -> list[Reading]:
+        """The readings that are left when no more bytes come."""
+
+
+class Apart:
+    """Messages that come one by one already: what is fed is a whole one."""
+
+    def feed(self, data: bytes) -> list[Reading]:
+        """The reading of one message."""
+        return [read_message(data)]
+
+    def end(self) -> list[Reading]:
+        """Nothing is ever left."""
+        return []
+
+
+class Documents:
+    """Messages that come one by one, each as a document, which may have many lines.
+
+    A document that is no message holds what its lines are, if any of them is one: a banner stands before
+    it, or there are several.
+    """
+
+    def feed(self, data: bytes) -> list[Reading]:
+        """The readings of one document."""
+        whole = read_message(data)
+        if whole.fatal is None:
+            return [whole]
+        stream = LineStream()
+        lines = [*stream.feed(data), *stream.end()]
+        return lines if any(isinstance(line.value, dict) for line in lines) else [whole]
+
+    def end(self) -> list[Reading]:
+        """Nothing is ever left."""
+        return []
 
 
 class LineStream:

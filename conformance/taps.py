@@ -6,9 +6,11 @@ or only after the kit's goodbye, is for whoever looks at the bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from conformance.errors import ConnectionLost, TargetUnavailable
+from conformance.framing import Apart, Framing, LineStream
 from conformance.transports import Connection, Ended, Incoming, Transport
 
 KEPT = 4 * 1024 * 1024
@@ -21,8 +23,8 @@ class Tap:
 
     length: int = 0
     opened: bool = False
-    stream: bool = False
-    """Whether what came are chunks of a stream, not whole messages."""
+    framing: Callable[[], Framing] = Apart
+    """Makes what cuts the bytes that came into messages."""
     came: list[Incoming] = field(default_factory=list)
     late: list[Incoming] = field(default_factory=list)
     """What came before the kit said goodbye, and what came after."""
@@ -35,6 +37,11 @@ class Tap:
     """How the first connection ended that the kit did not end."""
     refused: TargetUnavailable | None = None
     """Why no connection came to be."""
+
+    @property
+    def stream(self) -> bool:
+        """Whether what came are chunks of a stream of lines."""
+        return isinstance(self.framing(), LineStream)
 
     def around(self, transport: Transport) -> Transport:
         """The transport with this tap on it."""
@@ -64,7 +71,7 @@ class _Tapped:
         except TargetUnavailable as error:
             self.tap.refused = self.tap.refused or error
             raise
-        self.tap.opened, self.tap.stream = True, connection.stream
+        self.tap.opened, self.tap.framing = True, connection.framing
         return _TappedConnection(connection, self.tap)
 
     async def shutdown(self) -> None:
@@ -79,10 +86,9 @@ class _TappedConnection:
     inner: Connection
     tap: Tap
 
-    @property
-    def stream(self) -> bool:
+    def framing(self) -> Framing:
         """As the connection itself has it."""
-        return self.inner.stream
+        return self.inner.framing()
 
     async def send(self, data: bytes) -> None:
         """Send one message, lengthened."""

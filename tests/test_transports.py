@@ -20,6 +20,8 @@ from cabling import assert_gone, children, conversation, line, members, rest, ru
 from live import peer
 
 from conformance.errors import BadConfiguration, BadTarget, ConnectionLost, TargetUnavailable
+from conformance.framing import Apart, LineStream
+from conformance.headers import HeaderStream
 from conformance.transports import TRANSPORTS, Ended, Options, make_transport
 from conformance.transports.process import environment
 from conformance.transports.stderr import excerpt
@@ -84,7 +86,7 @@ def test_a_good_process_echoes_and_exits_cleanly() -> None:
     async def main() -> None:
         async with using(stdio("echo")) as transport:
             connection = await transport.open()
-            assert connection.stream
+            assert isinstance(connection.framing(), LineStream)
             await connection.send(b'{"a": 1}')
             assert await line(connection) == b'{"a": 1}\n'
             await connection.send_raw(b"\xffraw\n")
@@ -95,6 +97,21 @@ def test_a_good_process_echoes_and_exits_cleanly() -> None:
                 await connection.send(b"{}")
             await connection.finish(5)
             await connection.drop()
+
+    run(main)
+
+
+def test_messages_behind_headers_go_both_ways() -> None:
+    async def main() -> None:
+        async with using(peer("lsp_echo", scheme="stdio+lsp")) as transport:
+            connection = await transport.open()
+            assert isinstance(connection.framing(), HeaderStream)
+            await connection.send('{"a": "é\n"}'.encode())
+            await connection.send_raw(b"Content-Length: 2\r\n\r\n{}")
+            await connection.finish(5)
+            data, ended = await rest(connection)
+            assert data == 'Content-Length: 12\r\n\r\n{"a": "é\n"}Content-Length: 2\r\n\r\n{}'.encode()
+            assert ended.clean
 
     run(main)
 
@@ -527,7 +544,7 @@ def test_a_good_server_echoes_text_and_binary() -> None:
     async def main() -> None:
         async with using(launch("ws_echo"), subprotocols=("echo",)) as transport:
             connection = await transport.open()
-            assert not connection.stream
+            assert isinstance(connection.framing(), Apart)
             await connection.send(b'{"a": "\xc3\xa9"}')
             got = await connection.receive()
             assert not isinstance(got, Ended)

@@ -10,6 +10,7 @@ from cabling import assert_gone, children, members, rest, run, using
 from live import peer
 
 from conformance.errors import BadTarget, ConnectionLost, TargetUnavailable
+from conformance.framing import Apart
 from conformance.transports import Connection, Ended, Incoming, Options, make_transport
 from conformance.transports.listen import WAITING, ListenTransport
 
@@ -36,7 +37,7 @@ def test_a_good_implementation_connects_echoes_and_ends_with_the_connection(
     async def main() -> None:
         async with using(listen("dials", *arguments), subprotocols=("echo", "other")) as transport:
             connection = await transport.open()
-            assert not connection.stream
+            assert isinstance(connection.framing(), Apart)
             for message in (b'{"a": "\xc3\xa9"}', b"x" * (2 * MIB)):
                 await connection.send(message)
                 assert await said(connection) == message

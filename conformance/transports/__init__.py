@@ -20,17 +20,19 @@ not end in time, and `Ended` then says so. Errors are about the cable and never 
 connection ended is a fact (`Ended`), which the runner records and the checks judge.
 
 Only sentences for people leave this package as text. They never contain the credentials or the
-query of a URL.
+query of a URL, and nothing that leaves it contains the token that the kit shows (`access`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from conformance.errors import BadTarget
+from conformance.framing import Framing
+from conformance.transports.access import Access
 
 __all__ = ["TRANSPORTS", "Connection", "Ended", "Incoming", "Options", "Transport", "make_transport"]
 
@@ -64,12 +66,11 @@ class Ended:
 class Connection(Protocol):
     """One conversation with the implementation. One task sends and one receives, or one does both."""
 
-    @property
-    def stream(self) -> bool:
-        """True: `Incoming` are chunks that framing must cut. False: each is one whole message."""
+    def framing(self) -> Framing:
+        """What cuts the bytes of `Incoming` into messages."""
 
     async def send(self, data: bytes) -> None:
-        """Send one message text in UTF-8; a stream gets its newline here.
+        """Send one message text in UTF-8; what frames it on a stream is added here.
 
         Returns when the bytes are on their way, which is no proof that they were read.
 
@@ -78,7 +79,7 @@ class Connection(Protocol):
         """
 
     async def send_raw(self, data: bytes) -> None:
-        """Send bytes as they are: without a newline on a stream; else as one text message if they are
+        """Send bytes as they are: a stream adds nothing; else as one text message if they are
         UTF-8 and as one binary message if not. Raises as `send` does.
         """
 
@@ -87,6 +88,9 @@ class Connection(Protocol):
 
         Cancelling loses nothing. Everything that arrived before the end comes before `Ended`; after
         `Ended` comes the same `Ended` again.
+
+        Raises:
+            TargetUnavailable: what a message was to be given to could not be started.
         """
 
     async def finish(self, seconds: float) -> None:
@@ -132,13 +136,14 @@ class Options:
     it is read and dropped. A WebSocket message over `max_message` ends its connection.
     `subprotocols`, if any, are offered, and the server must choose one of them. `scenario` is the name of
     the scenario that is carried out: a command has it in place of `{scenario}`, a process as
-    `$CONFORMANCE_SCENARIO`.
+    `$CONFORMANCE_SCENARIO`. `access` is how a server lets the kit in.
     """
 
     stderr: Path | None = None
     patience: float = 1.0
     subprotocols: tuple[str, ...] = ()
     scenario: str = ""
+    access: Access = field(default_factory=Access)
     cwd: Path | None = None
     max_message: int = 64 * 1024 * 1024
     stderr_limit: int = 1_048_576
@@ -151,6 +156,12 @@ def _stdio(target: str, options: Options) -> Transport:
     from conformance.transports.stdio import StdioTransport
 
     return StdioTransport(target, options)
+
+
+def _headers(target: str, options: Options) -> Transport:
+    from conformance.transports.stdio import HEADERS, StdioTransport
+
+    return StdioTransport(target, options, HEADERS)
 
 
 def _websocket(target: str, options: Options) -> Transport:
@@ -171,8 +182,16 @@ def _listen(target: str, options: Options) -> Transport:
     return ListenTransport(target, options)
 
 
+def _errand(target: str, options: Options) -> Transport:
+    from conformance.transports.errand import ErrandTransport
+
+    return ErrandTransport(target, options)
+
+
 TRANSPORTS: dict[str, Factory] = {
     "stdio": _stdio,
+    "stdio+lsp": _headers,
+    "exec": _errand,
     "ws": _websocket,
     "wss": _websocket,
     "launch": _launch,

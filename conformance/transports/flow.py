@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from math import inf
 from typing import Any
 
-from conformance.errors import ConnectionLost
+from conformance.errors import ConformanceError, ConnectionLost
 from conformance.transports import Ended, Incoming
 
 BACKLOG = 8 * 1024 * 1024
@@ -30,6 +30,7 @@ class Inbox:
         self._waiting: deque[Incoming] = deque()
         self._size = 0
         self._ended: Ended | None = None
+        self._failed: ConformanceError | None = None
         self._changed = asyncio.Event()
         self._on_room = on_room
 
@@ -56,9 +57,16 @@ class Inbox:
         self._ended = self._ended or how
         self._changed.set()
 
+    def fail(self, error: ConformanceError) -> None:
+        """Say that it ended for a reason that is not the implementation's; `take` raises that."""
+        self._failed = error
+        self.end(Ended(clean=False, detail=str(error)))
+
     async def take(self) -> Incoming | Ended:
         """Wait for the next item; cancelling loses none."""
         while not self._waiting:
+            if self._failed is not None:
+                raise self._failed
             if self._ended is not None:
                 return self._ended
             self._changed.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from conformance.framing import LineStream
+from conformance.framing import Apart, Framing
 from conformance.mutator import Mutator
 from conformance.transports import Connection, Ended, Incoming, Transport
 
@@ -20,14 +20,15 @@ PAUSE = 0.25
 class MutatingConnection:
     """Another connection, its messages changed. See `conformance.transports.Connection`."""
 
-    stream = False
-    """Whatever the other is, each `Incoming` here is one message."""
-
     def __init__(self, connection: Connection, name: str, mutator: Mutator) -> None:
         """`name` tells the connections of a session apart."""
         self._inner, self._name, self._mutator = connection, name, mutator
-        self._lines = LineStream()
+        self._framing = connection.framing()
         self._ready: deque[Incoming | Ended] = deque()
+
+    def framing(self) -> Framing:
+        """Whatever the other has, each `Incoming` here is one message."""
+        return Apart()
 
     async def send(self, data: bytes) -> None:
         """Send it as it is."""
@@ -51,17 +52,15 @@ class MutatingConnection:
 
     def _take(self, got: Incoming | Ended) -> None:
         if isinstance(got, Ended):
-            for reading in self._lines.end():
+            for reading in self._framing.end():
                 self._put(self._mutator.received(self._name, reading.data))
             self._put(self._mutator.release(self._name))
             self._ready.append(got)
         elif got.binary:
             self._ready.append(got)
-        elif self._inner.stream:
-            for reading in self._lines.feed(got.data):
-                self._put(self._mutator.received(self._name, reading.data))
         else:
-            self._put(self._mutator.received(self._name, got.data))
+            for reading in self._framing.feed(got.data):
+                self._put(self._mutator.received(self._name, reading.data))
 
     def _put(self, messages: list[bytes]) -> None:
         self._ready.extend(map(Incoming, messages))

@@ -160,11 +160,15 @@ class Child(asyncio.SubprocessProtocol):
         """From now on read standard output and forget it."""
         self._discarding = True
 
-    def end(self, seconds: float) -> None:
-        """Close standard input, and end the process if it still runs after `seconds`."""
+    def close_input(self) -> None:
+        """Tell the process that there is no more to read."""
         self._ending = True
         if self._listening:
             self._input().close()
+
+    def end(self, seconds: float) -> None:
+        """Close standard input, and end the process if it still runs after `seconds`."""
+        self.close_input()
         if self._status is None and not self._forced:
             self._deadline.within(seconds, lambda: self._terminate(seconds))
 

@@ -26,6 +26,8 @@ class ErrorLog:
         """Open the file; raises BadConfiguration if it cannot be written."""
         self._limit = options.stderr_limit
         self._tail = b""
+        self._access = options.access
+        self._held = b""  # what might be the beginning of the token
         self._file: BinaryIO | None = None
         if options.stderr is None:
             return
@@ -38,10 +40,17 @@ class ErrorLog:
     @property
     def last_line(self) -> str:
         """The last line so far that is not blank."""
-        return excerpt(self._tail)
+        return excerpt(self._tail + self._held)
 
     def write(self, data: bytes) -> None:
-        """Take what the process wrote. A file that cannot take more is closed: the log is no evidence."""
+        """Take what the process wrote; a token of the kit's that it repeats is hidden."""
+        data = self._access.hidden_in(self._held + data)
+        ready = max(0, len(data) - self._access.longest)
+        self._held = data[ready:]
+        self._keep(data[:ready])
+
+    def _keep(self, data: bytes) -> None:
+        """Write it down. A file that cannot take more is closed: the log is no evidence."""
         self._tail = (self._tail + data[-TAIL:])[-TAIL:]
         if self._file is None:
             return
@@ -52,10 +61,15 @@ class ErrorLog:
             if len(data) <= room:
                 return
             self._file.write(f"\n[the kit keeps {self._limit} bytes of standard error, no more]\n".encode())
-        self.close()
+        self._close()
 
     def close(self) -> None:
         """Close the file; idempotent. What is written afterwards is dropped."""
+        held, self._held = self._held, b""
+        self._keep(held)
+        self._close()
+
+    def _close(self) -> None:
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):

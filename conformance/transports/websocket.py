@@ -33,6 +33,7 @@ from conformance.errors import (
     TargetUnavailable,
     WrongSubprotocol,
 )
+from conformance.framing import Apart, Framing
 from conformance.transports import Ended, Incoming, Options
 from conformance.transports.flow import Deadline, Inbox, written
 from conformance.transports.stderr import excerpt
@@ -42,6 +43,12 @@ OPEN = 10.0  # for the connection and the opening handshake
 STALL = 10.0  # for the peer to take one byte
 CLOSE = 2.0  # for the rest of the closing handshake
 
+FRAGMENTS = 100_000
+"""Of one message; more of them end the connection."""
+
+UNREAD = 256 * 1024 * 1024
+"""Bytes that may wait to leave. The kit waits until what it sends is read; the library just answers pings."""
+
 GOOD = {1000, 1001, 1005}
 """Close codes of a proper end: normal, going away, and a close frame that gives none (7.4.1)."""
 
@@ -50,6 +57,7 @@ NO_PROXY: dict[str, Any] = {"proxy": None} if "proxy" in inspect.signature(conne
 
 logger = logging.getLogger(__name__)
 logger.addHandler(logging.NullHandler())  # else warnings of the library end up on standard error
+logger.propagate = False  # at its most talkative, the library tells the headers, and so the token
 
 
 class WebSocketConnection:
@@ -59,18 +67,22 @@ class WebSocketConnection:
     noticed, and the peer can go on writing, while the kit is busy.
     """
 
-    stream = False
-
     def __init__(self, socket: Socket, options: Options) -> None:
         """Speak over a socket after the opening handshake."""
         self._socket = socket
         self._options = options
+        self._hidden = options.access.hidden
         self._room = asyncio.Event()
         self._inbox = Inbox(on_room=self._room.set)
         self._forced = ""
         self._goodbye: asyncio.Task[None] | None = None
         self._deadline = Deadline()
+        self._watch = asyncio.get_running_loop().call_later(self._rest, self._look)
         self._pump = asyncio.create_task(self._fill())
+
+    def framing(self) -> Framing:
+        """Each message comes whole."""
+        return Apart()
 
     async def send(self, data: bytes) -> None:
         """Send one text message."""
@@ -130,24 +142,32 @@ class WebSocketConnection:
                         self._room.clear()
                         await self._room.wait()
         finally:
+            self._watch.cancel()
             self._deadline.cancel()
             self._inbox.end(self._how())
 
     async def _next(self) -> Incoming:
-        """The next message. recv() alone would wait for ever where a server leaves the TCP connection
-        open after the close frames.
-        """
-        within = CLOSE * self._options.patience
-        while True:
-            try:
-                async with asyncio.timeout(within):
-                    message = await self._socket.recv()
-                if isinstance(message, str):
-                    return Incoming(message.encode())
-                return Incoming(message, binary=True)
-            except TimeoutError:
-                if self._socket.protocol.state is not State.OPEN and self._goodbye is None:
-                    self._socket.transport.abort()
+        """The next message. Its fragments are counted: that they are empty does not make them free."""
+        parts: list[Any] = []
+        async for part in self._socket.recv_streaming():
+            parts.append(part)
+            if len(parts) > FRAGMENTS:
+                self._abort(f"a message has more than {FRAGMENTS} fragments")
+        if isinstance(parts[0], str):
+            return Incoming(self._hidden("".join(parts)).encode())
+        return Incoming(self._options.access.hidden_in(b"".join(parts)), binary=True)
+
+    @property
+    def _rest(self) -> float:
+        return CLOSE * self._options.patience
+
+    def _look(self) -> None:
+        """From time to time: what the library would wait for, or keep, for ever."""
+        self._watch = asyncio.get_running_loop().call_later(self._rest, self._look)
+        if self._socket.protocol.state is not State.OPEN and self._goodbye is None:
+            self._socket.transport.abort()  # the server leaves the TCP connection open after the close frames
+        elif self._socket.transport.get_write_buffer_size() > UNREAD:
+            self._abort(f"the implementation reads nothing: {UNREAD} bytes wait for it, pongs among them")
 
     async def _close(self) -> None:
         with suppress(ConnectionClosed):
@@ -165,9 +185,12 @@ class WebSocketConnection:
         closed = self._socket.protocol.close_exc
         sent, received = closed.sent, closed.rcvd
         if sent is not None and sent.code not in GOOD and not closed.rcvd_then_sent:
-            return Ended(False, f"{self._fault(sent.code, sent.reason)}, and the kit closed", sent.code)
+            return Ended(
+                False, f"{self._fault(sent.code, self._hidden(sent.reason))}, and the kit closed", sent.code
+            )
         if received is not None:
-            return Ended(received.code in GOOD, _closing(received.code, received.reason), received.code)
+            reason = self._hidden(received.reason)
+            return Ended(received.code in GOOD, _closing(received.code, reason), received.code)
         if self._forced:
             return Ended(clean=False, detail=self._forced)
         answer = " in answer to the kit's" if sent is not None else ""
@@ -210,9 +233,11 @@ class WebSocketTransport:
             raise _condition(error)(self._why(error)) from None
         connection = WebSocketConnection(socket, self._options)
         self._connections.append(connection)
-        if self._options.subprotocols and socket.subprotocol is None:
+        chosen = socket.subprotocol
+        if chosen not in (self._options.subprotocols or (None,)):
             await connection.finish(CLOSE * self._options.patience)
-            raise WrongSubprotocol(f"{_shown(self._url)} chose no subprotocol; {self._offered()}")
+            what = "no subprotocol" if chosen is None else "the token as the subprotocol"
+            raise WrongSubprotocol(f"{_shown(self._url)} chose {what}; {self._offered()}")
         return connection
 
     async def shutdown(self) -> None:
@@ -222,10 +247,15 @@ class WebSocketTransport:
         await asyncio.gather(*(connection.ended() for connection in self._connections))
 
     async def _connect(self) -> Socket:
-        subprotocols = [Subprotocol(name) for name in self._options.subprotocols]
-        return await connect(
+        access = self._options.access
+        subprotocols = [Subprotocol(name) for name in access.offered(self._options.subprotocols)]
+        secure: dict[str, Any] = {}
+        if access.context is not None and parse_uri(self._url).secure:
+            secure["ssl"] = access.context
+        connecting = connect(
             self._url,
             subprotocols=subprotocols or None,
+            additional_headers=access.headers,
             compression=None,  # messages are to be judged as they were sent
             open_timeout=OPEN * self._options.patience,
             ping_interval=None,  # a keep-alive of ours could hide, or cause, what the protocol's own shows
@@ -233,24 +263,31 @@ class WebSocketTransport:
             max_size=self._options.max_message,
             logger=logger,
             **NO_PROXY,
+            **secure,
         )
+        # What is tested is who was named; and what a redirect leads to is not to get the token.
+        setattr(connecting, "process_redirect", lambda error: error)  # noqa: B010
+        return await connecting
 
     def _offered(self) -> str:
         return "the kit offered " + ", ".join(repr(name) for name in self._options.subprotocols)
 
     def _why(self, error: Exception) -> str:
         """One sentence for any way in which a WebSocket does not come to be."""
-        url = _shown(self._url)
+        url, said = _shown(self._url), self._options.access.hidden(str(error))
         if isinstance(error, InvalidStatus):
             status = error.response.status_code
+            if status in (401, 403):
+                shown = f"a token by {self._options.access.by}" if self._options.access.token else "no token"
+                return f"{url} did not let the kit in, which showed {shown}: it answered HTTP {status}"
             return f"{url} is not a WebSocket server: it answered HTTP {status} where 101 was expected"
         if isinstance(error, NegotiationError):
-            return f"{url} chose what the kit did not offer: {error}; {self._offered()}"
+            return f"{url} chose what the kit did not offer: {said}; {self._offered()}"
         if isinstance(error, TimeoutError) and error.errno is None:
             return f"{url} did not answer within {OPEN * self._options.patience:g} s"
         if isinstance(error, OSError) and (reason := _os_reason(error)):
             return f"cannot connect to {url}: {reason}"
-        return f"{url} is not a WebSocket server: {excerpt(str(error).encode())}"
+        return f"{url} is not a WebSocket server: {excerpt(said.encode())}"
 
 
 def _condition(error: Exception) -> type[TargetUnavailable]:

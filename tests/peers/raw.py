@@ -19,20 +19,26 @@ def request(connection: socket.socket) -> bytes:
     return data
 
 
-def upgraded(headers: str = "") -> socket.socket:
-    """A connection after the opening handshake of RFC 6455, 4.2.2."""
-    connection, _ = listen().accept()
-    found = re.search(rb"(?i)sec-websocket-key: *(\S+)", request(connection))
+def shake(connection: socket.socket, request: bytes, headers: str = "") -> None:
+    """The opening handshake of RFC 6455, 4.2.2."""
+    found = re.search(rb"(?i)sec-websocket-key: *(\S+)", request)
     assert found
     digest = hashlib.sha1(found[1] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
     answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" + headers
     connection.sendall(f"{answer}Sec-WebSocket-Accept: {base64.b64encode(digest).decode()}\r\n\r\n".encode())
+
+
+def upgraded(headers: str = "") -> socket.socket:
+    """A connection after the opening handshake."""
+    connection, _ = listen().accept()
+    shake(connection, request(connection), headers)
     return connection
 
 
 def frame(opcode: int, data: bytes) -> bytes:
-    """A frame of at most 125 bytes, unmasked, final (RFC 6455, 5.2)."""
-    return bytes([0x80 | opcode, len(data)]) + data
+    """A frame of at most 65,535 bytes, unmasked, final (RFC 6455, 5.2)."""
+    length = bytes([len(data)]) if len(data) < 126 else bytes([126]) + len(data).to_bytes(2, "big")
+    return bytes([0x80 | opcode]) + length + data
 
 
-TEXT, BINARY, CLOSE = 1, 2, 8
+TEXT, BINARY, CLOSE, PING = 1, 2, 8, 9

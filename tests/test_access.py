@@ -1,0 +1,220 @@
+"""How a server lets the kit in: certificates, tokens, and that no token gets anywhere else."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from cabling import rest, run, using
+from live import Run, conformance_run, peer
+
+from conformance.errors import BadConfiguration, TargetUnavailable
+from conformance.transports import Incoming
+from conformance.transports.access import Access, Means, gained
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")
+
+TOKEN = "abcd/efgh+1234="
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 that vouches for itself, with its key."""
+    if (openssl := shutil.which("openssl")) is None:
+        pytest.skip("needs openssl to make a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    key, path = folder / "key.pem", folder / "cert.pem"
+    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    options += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([openssl, *options, "-keyout", key, "-out", path], check=True, capture_output=True)
+    (folder / "both.pem").write_bytes(path.read_bytes() + key.read_bytes())
+    return path
+
+
+# --- where they are from ------------------------------------------------------------------------
+
+
+def test_a_token_is_read_from_the_environment_or_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_TOKEN", TOKEN)
+    path = tmp_path / "token"
+    path.write_text(f"{TOKEN}\n")
+    for means in (Means(token_env="KIT_TOKEN"), Means(token_file=path)):
+        access = gained(means)
+        assert access.headers == {"Authorization": f"Bearer {TOKEN}"}
+        assert access.offered(["a"]) == ["a"]
+        assert TOKEN not in repr(access)
+    assert gained(Means()) == Access()
+    assert Access().headers == {}
+
+
+def test_a_token_may_be_a_subprotocol() -> None:
+    access = Access("s3cret-token", "subprotocol")
+    assert access.headers == {}
+    assert access.offered(["awp", "x"]) == ["awp", "x", "awp.bearer.s3cret-token"]
+    assert access.offered([]) == ["bearer.s3cret-token"]
+    assert Access(by="subprotocol").offered(["awp"]) == ["awp"]
+
+
+def test_an_option_wins_over_the_configuration(tmp_path: Path) -> None:
+    stated = Means(tmp_path / "ca", "STATED", None, "subprotocol")
+    assert Means().over(stated) == stated
+    own = Means(token_file=tmp_path / "t", token_by="header")
+    assert own.over(stated) == Means(tmp_path / "ca", "", tmp_path / "t", "header")
+
+
+@pytest.mark.parametrize(
+    ("token", "by", "sentence"),
+    [
+        ("", "header", "has 0 characters"),
+        ("abcdefg", "header", "has 7 characters; one of fewer than 8 is no secret"),
+        ("abcd efgh-token", "header", "holds blanks"),
+        ("abcdefgh\r\nX-Evil: 1", "header", "holds blanks"),
+        ("abcdéfgh-token", "header", "not ASCII"),
+        (TOKEN, "subprotocol", "a subprotocol may not have; show it by header"),
+        ("abcdefgh-token", "cookie", "by header or subprotocol, not by 'cookie'"),
+    ],
+)
+def test_a_token_that_cannot_be_shown_is_named_without_being_told(
+    token: str, by: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIT_TOKEN", token)
+    with pytest.raises(BadConfiguration) as caught:
+        gained(Means(token_env="KIT_TOKEN", token_by=by))
+    assert sentence in str(caught.value)
+    assert not token or token not in str(caught.value)
+
+
+def test_what_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KIT_TOKEN", TOKEN)
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"\xff\xfe")
+    cases = {
+        Means(token_env="s3cret-in-the-wrong-place"): "the variable that is to hold a token is not set",
+        Means(token_env="KIT_TOKEN", token_file=plain): "either in a variable or in a file",
+        Means(token_file=tmp_path / "gone"): "gone cannot be read: No such file or directory",
+        Means(token_file=plain): "plain is not text",
+        Means(ca=tmp_path / "gone"): "gone cannot be read: No such file or directory",
+        Means(ca=plain): "plain holds no certificate in PEM",
+    }
+    for means, sentence in cases.items():
+        with pytest.raises(BadConfiguration) as caught:
+            gained(means)
+        assert sentence in str(caught.value)
+        assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("x", "x"),
+        (f"a{TOKEN}b{TOKEN}", "aredacted-------bredacted-------"),
+        (r'"abcd\/efgh+1234="', '"redacted-------"'),
+        (r'"{\"a\":\"abcd\\\/efgh+1234=\"}"', r'"{\"a\":\"redacted-------\"}"'),
+        (r'"\u0061bcd\u002Fefgh\u002b1234\u003D"', '"redacted-------"'),
+        (r'"\\u0061bcd/efgh+1234="', '"redacted-------"'),
+        (TOKEN[:-1], TOKEN[:-1]),
+        (TOKEN.upper(), TOKEN.upper()),
+    ],
+)
+def test_a_token_is_hidden_however_it_is_written(text: str, hidden: str) -> None:
+    assert Access(TOKEN).hidden(text) == hidden
+    assert Access(TOKEN).hidden_in(b"\xff" + text.encode()) == b"\xff" + hidden.encode()
+    assert Access().hidden(text) == text
+    assert Access().hidden_in(text.encode()) == text.encode()
+
+
+# --- certificates -------------------------------------------------------------------------------
+
+
+def test_a_certificate_of_ones_own_is_trusted_and_no_other(certificate: Path) -> None:
+    target = peer("wss_echo", str(certificate.with_name("both.pem")), scheme="launch")
+
+    async def main() -> None:
+        async with using(target, access=gained(Means(ca=certificate))) as transport:
+            connection = await transport.open()
+            await connection.send(b"hello")
+            assert await connection.receive() == Incoming(b"hello")
+            await connection.finish(5)
+            assert (await rest(connection))[1].clean
+        async with using(target) as transport:
+            with pytest.raises(TargetUnavailable, match="its TLS certificate does not hold: self"):
+                await transport.open()
+
+    run(main)
+
+
+def test_a_certificate_without_tls_changes_nothing(certificate: Path) -> None:
+    async def main() -> None:
+        async with using(peer("ws_echo", scheme="launch"), access=gained(Means(ca=certificate))) as transport:
+            connection = await transport.open()
+            await connection.send(b"hello")
+            assert await connection.receive() == Incoming(b"hello")
+
+    run(main)
+
+
+# --- a token gets nowhere -----------------------------------------------------------------------
+
+TELLS = {
+    "message": ("inconclusive", "closed with code 4001: bad redacted-----"),
+    "error": ("unreachable", "did not let the kit in, which showed a token by {by}: it answered HTTP 401"),
+    "redirect": ("unreachable", "it answered HTTP 302 where 101 was expected"),
+    "status line": ("unreachable", "is not a WebSocket server: "),
+    "subprotocol": ("unreachable", "chose the token as the subprotocol; the kit offered 'awp'"),
+}
+
+
+def told(how: str, by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Run]:
+    token = f"c4nary{secrets.token_hex(12)}"
+    monkeypatch.setenv(f"KIT_{how.upper().replace(' ', '_')}_{by.upper()}", token)
+    options = ["--token-env", f"KIT_{how.upper().replace(' ', '_')}_{by.upper()}", "--token-by", by]
+    target = peer("ws_tells_the_token", how, scheme="launch")
+    done = conformance_run(
+        folder / f"{how} {by}", "awp", f"{target} {token}", *options, "--patience", "0.2", "-s", "handshake"
+    )
+    return token, done
+
+
+def test_a_token_gets_nowhere_however_often_it_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither from a message, a close reason, an error or standard error, nor from the command line."""
+    cases = [(how, "header") for how in TELLS if how != "subprotocol"]
+    cases += [(how, "subprotocol") for how in ("message", "error", "subprotocol")]
+    with ThreadPoolExecutor(5) as pool:
+        runs = list(pool.map(lambda case: told(*case, tmp_path, monkeypatch), cases))
+    for (how, by), (token, done) in zip(cases, runs, strict=True):
+        status, sentence = TELLS[how]
+        assert done.statuses == {"handshake": status}, (how, by)
+        assert sentence.format(by=by) in done.report["scenarios"][0]["reason"]
+        written = {path: path.read_text("utf-8") for path in done.out.rglob("*") if path.is_file()}
+        said = "".join([*written.values(), done.text, done.said])
+        assert token not in said, (how, by)
+        assert token[:12] not in said, (how, by)  # nor its beginning, where something was cut short
+        stderr = next(text for path, text in written.items() if path.parent.name == "stderr")
+        assert stderr == "redacted".ljust(len(token), "-") + "\n" + "redacted".ljust(len(token), "-") + "\n"
+
+
+def test_a_configuration_says_how_the_kit_is_let_in(tmp_path: Path, certificate: Path) -> None:
+    """Its paths are of its own folder; and who shows no token is told that none was shown."""
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "token").write_text("s3cret-token-0123\n")
+    shutil.copy(certificate, tmp_path / "etc" / "ca.pem")
+    target = peer("ws_tells_the_token", "error", scheme="launch")
+    config = tmp_path / "etc" / "conformance.toml"
+    for said, sentence in {
+        'ca = "ca.pem"\ntoken_file = "token"\ntoken_by = "subprotocol"': "showed a token by subprotocol",
+        'ca = "ca.pem"': "showed no token",
+    }.items():
+        config.write_text(f"[connection]\n{said}\n")
+        done = conformance_run(tmp_path, "awp", target, "--config", str(config), "-s", "handshake")
+        assert done.code == 3
+        assert sentence in done.text
+        assert "s3cret" not in done.text + done.said
