@@ -133,8 +133,12 @@ def _refused(target: str, error: TargetUnavailable) -> Line:
 
 
 _CONDITIONS: Mapping[type[TargetUnavailable], tuple[str, str, int]] = {
-    AccessRefused: ("credentials", "say in the configuration which credentials the kit has", ExitCode.USAGE),
-    NotTrusted: ("TLS", "say in the configuration whose certificates the kit is to trust", ExitCode.USAGE),
+    AccessRefused: (
+        "credentials",
+        "name a token in the configuration: [connection] token_env or token_file",
+        ExitCode.USAGE,
+    ),
+    NotTrusted: ("TLS", "name who vouches for it in the configuration: [connection] ca", ExitCode.USAGE),
     WrongSubprotocol: ("subprotocol", "the two have to agree on one", ExitCode.BROKEN),
 }
 

@@ -69,7 +69,7 @@ WORLDS: Mapping[str, list[Told]] = {
         ("wrong", "subprotocol", "chose no subprotocol; the kit offered 'awp'; the two have")
     ],
     "ws_wrong_subprotocol": [("wrong", "subprotocol", "chose what the kit did not offer")],
-    "ws_wants_credentials": [("wrong", "credentials", "it answered HTTP 401 where 101 was expected; say")],
+    "ws_wants_credentials": [("wrong", "credentials", "HTTP 401")],
     "ws_answers_404": [("wrong", "start", "it answered HTTP 404 where 101 was expected")],
     "ws_exits_before_url": [
         ("wrong", "start", "gave no URL: the process exited with status 2: port already in use")
