@@ -14,6 +14,7 @@ import pytest
 
 from conformance.certification import Certification
 from conformance.errors import BadScenario, ConformanceError
+from conformance.excerpt import pointed
 from conformance.findings import Finding, Requirement, Verdict, verdict_of
 from conformance.report import verdicts
 from conformance.report.evaluation import Run
@@ -71,7 +72,7 @@ class ScenarioFile(pytest.File):
         try:
             scenario = load(self.path, run.campaign.plan.pack)
         except BadScenario as error:
-            raise self.CollectError(str(error)) from None
+            raise self.CollectError("\n".join((str(error), *pointed(error, 100)))) from None
         return list(_items(self, run.own(self.path, self.config.rootpath, scenario)))
 
 
