@@ -63,7 +63,9 @@ class Strain:
             if now - fired > TICK:
                 break
             recent = max(recent, now - fired + late)
-        lag = max(self._overdue(now), recent)
+        overdue = self._overdue(now)
+        self.worst = max(self.worst, overdue)
+        lag = max(overdue, recent)
         return lag if lag > SLACK else 0.0
 
     def late_since(self, then: float, now: float) -> float:
