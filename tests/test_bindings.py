@@ -49,6 +49,11 @@ def test_fill(node: Any, filled: Any) -> None:
     assert bindings(x=[1, {"a": None}], s="hi").fill(node, NOW) == filled
 
 
+def test_last_and_count_alone_are_names_as_any() -> None:
+    made = bindings(last="a-1", count="a-2").fill(["${last}", "${count}", "${last.n}"], NOW)
+    assert made == ["a-1", "a-2", 0]
+
+
 def test_long_values_are_written_in_full() -> None:
     text = "[" + ",".join(["1"] * 5000) + "]"
     assert bindings(x=[1] * 5000).fill("a ${x}", NOW) == "a " + text
