@@ -235,8 +235,9 @@ class Driver:
         """Answer as the step says, and where it does not say, as the pack does."""
         value = self._composer.reply(step, message, now)
         if value is not None:
-            return self._transmit(step, dump(value))
-        self._actions += self._service.answer(message, now)
+            self._transmit(step, dump(value))
+        else:
+            self._actions += self._service.answer(message, now)
 
     def _never(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
@@ -327,8 +328,7 @@ class Driver:
             self._stalled(step, unsure) if is_lost else self._contradicted(step, None, said)
         else:
             mute = "" if self._heard else "the implementation said nothing: "
-            usual = allowed(step, self.patience)
-            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual:g} s")
+            self._stalled(step, f"{mute}{wanted(step)} did not come within {allowed(step, self.patience):g} s")
 
     def _cut_off(self, waiting: Waiting, ended: str) -> None:
         """The connection ended while the step waited."""
