@@ -25,6 +25,9 @@ MESSAGES = 20_000
 VOLUME = 64 * 1024 * 1024
 """The same for bytes."""
 
+GRACE = 0.5
+"""Seconds for what broke to end by itself, so that it is told how it did."""
+
 LOOK = 0.05
 """How long, in seconds, the kit looks at the wire once more before it says that nothing came in time."""
 
@@ -41,6 +44,14 @@ class Arrival:
     at: float
     lag: float = 0.0
     """How long before it may have been there; see `Strain`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What became of opening a further connection."""
+
+    connection: str
+    got: Connection | Exception
 
 
 class Cables:
@@ -91,6 +102,18 @@ class Cables:
         """Open a connection by this name; raises TargetUnavailable."""
         return self.adopt(name, await transport.open())
 
+    def reach(self, name: str, transport: Transport) -> None:
+        """Open a further connection, which may take its time, while the others go on; a Reached arrives."""
+        self._readers.append(asyncio.create_task(self._reach(name, transport)))
+
+    async def _reach(self, name: str, transport: Transport) -> None:
+        got: Connection | Exception
+        try:
+            got = await transport.open()
+        except Exception as error:
+            got = error
+        await self._queue.put(Reached(name, got))
+
     def adopt(self, name: str, connection: Connection) -> Event:
         """Go on with an open connection by this name."""
         if not self._readers:
@@ -108,7 +131,7 @@ class Cables:
             await (cable.connection.send_raw(data) if raw else cable.connection.send(data))
         except ConnectionLost as error:
             cable.lost = str(error)
-            await cable.connection.finish(0.0)
+            await cable.connection.finish(GRACE)
             return None
         if self._asked is not None and not self._messages:
             self._asked = self.now().monotonic

@@ -194,7 +194,7 @@ def run(
     if mutate:
         from conformance import proving
 
-        return proving.prove(campaign.prepare(request), proving.chosen(mutate))
+        return proving.requested(request, mutate)
     return execution.execute(campaign.prepare(request))
 
 

@@ -235,8 +235,7 @@ class Driver:
         value = self._composer.reply(step, message, now)
         if value is not None:
             self._transmit(step, dump(value))
-        else:
-            self._actions += self._service.answer(message, now)
+        self._actions += self._service.answer(message, now) if value is None else []
 
     def _never(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)

@@ -20,14 +20,14 @@ from conformance import KIT, transcript
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.announcing import Said
 from conformance.bindings import difference
-from conformance.cables import Arrival, Cables
+from conformance.cables import Arrival, Cables, Reached
 from conformance.driver import Driver
 from conformance.errors import ConformanceError, TargetUnavailable
 from conformance.events import Event
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
-from conformance.transports import Connection, Options, Transport, make_transport
+from conformance.transports import Options, Transport, make_transport
 from conformance.transports.access import Access
 
 INTERRUPTED = "the run was interrupted"
@@ -188,8 +188,7 @@ class Session:
         self._asked: _Asked | None = None
         self._broken: Exception | None = None
         self._transport: Transport | None = None
-        self._queue: asyncio.Queue[Arrival | _Asked | _Reached] = asyncio.Queue(maxsize=QUEUE)
-        self._reaching: list[asyncio.Task[None]] = []
+        self._queue: asyncio.Queue[Arrival | _Asked | Reached] = asyncio.Queue(maxsize=QUEUE)
         self._file = self._open_file()
         header = {
             "kit": KIT,
@@ -313,8 +312,8 @@ class Session:
             done = await self._carry_out(self.driver.wake(now, hindered))
         return done if arrival is None else await self._take(arrival) or done
 
-    async def _take(self, arrival: Arrival | _Asked | _Reached) -> bool:
-        if isinstance(arrival, _Reached):
+    async def _take(self, arrival: Arrival | _Asked | Reached) -> bool:
+        if isinstance(arrival, Reached):
             return await self._carry_out(self._reached(arrival))
         if isinstance(arrival, _Asked):
             self._asked = arrival
@@ -355,20 +354,11 @@ class Session:
     async def _connect(self, name: str) -> bool:
         assert self._transport is not None
         if self._cables.opened:
-            self._reaching.append(asyncio.create_task(self._reach(name, self._transport)))
+            self._cables.reach(name, self._transport)
             return False
         return await self._carry_out(self._drive(await self._cables.open(name, self._transport)))
 
-    async def _reach(self, name: str, transport: Transport) -> None:
-        """Open a further connection, which may take its time, while the kit goes on with the others."""
-        got: Connection | Exception
-        try:
-            got = await transport.open()
-        except Exception as error:
-            got = error
-        await self._queue.put(_Reached(name, got))
-
-    def _reached(self, reached: _Reached) -> list[Action]:
+    def _reached(self, reached: Reached) -> list[Action]:
         if isinstance(reached.got, TargetUnavailable):
             return self.driver.stop(str(reached.got), self._cables.now())
         if isinstance(reached.got, Exception):
@@ -378,9 +368,6 @@ class Session:
     async def close(self) -> None:
         """End everything that was started; safe to call at any time."""
         try:
-            for task in self._reaching:
-                task.cancel()
-            await asyncio.gather(*self._reaching, return_exceptions=True)
             await self._cables.close()
             if self._transport is not None:
                 await self._transport.shutdown()
@@ -396,11 +383,3 @@ class _Asked:
 
     step: Step | None
     answer: asyncio.Future[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reached:
-    """What became of opening a further connection."""
-
-    connection: str
-    got: Connection | Exception

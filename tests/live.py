@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import time
@@ -127,6 +128,12 @@ def assert_judged_alike(report: dict[str, Any], out: Path) -> None:
                 else ""
             )
             assert not line or json.loads(line)["seq"] == one["seq"], row["id"]
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def processes(mark: str) -> list[str]:

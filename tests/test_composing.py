@@ -53,7 +53,7 @@ def test_a_notification_has_no_number_and_params_only_if_there_are_some() -> Non
 
 
 def test_a_kind_without_a_template_is_what_the_step_says() -> None:
-    assert composer(VA).message("TaskExecution", {"id": "T-1"}, NOW) == {"id": "T-1"}
+    assert composer(VA).message("Evidence", {"status": "failed"}, NOW) == {"status": "failed"}
 
 
 def test_what_cannot_be_sent() -> None:

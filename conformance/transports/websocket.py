@@ -43,6 +43,12 @@ OPEN = 10.0  # for the connection and the opening handshake
 STALL = 10.0  # for the peer to take one byte
 CLOSE = 2.0  # for the rest of the closing handshake
 
+FRAGMENTS = 100_000
+"""Of one message; more of them end the connection."""
+
+UNREAD = 256 * 1024 * 1024
+"""Bytes that may wait to leave. The kit waits until what it sends is read; the library just answers pings."""
+
 GOOD = {1000, 1001, 1005}
 """Close codes of a proper end: normal, going away, and a close frame that gives none (7.4.1)."""
 
@@ -71,6 +77,7 @@ class WebSocketConnection:
         self._forced = ""
         self._goodbye: asyncio.Task[None] | None = None
         self._deadline = Deadline()
+        self._watch = asyncio.get_running_loop().call_later(self._rest, self._look)
         self._pump = asyncio.create_task(self._fill())
 
     def framing(self) -> Framing:
@@ -135,24 +142,32 @@ class WebSocketConnection:
                         self._room.clear()
                         await self._room.wait()
         finally:
+            self._watch.cancel()
             self._deadline.cancel()
             self._inbox.end(self._how())
 
     async def _next(self) -> Incoming:
-        """The next message. recv() alone would wait for ever where a server leaves the TCP connection
-        open after the close frames.
-        """
-        within = CLOSE * self._options.patience
-        while True:
-            try:
-                async with asyncio.timeout(within):
-                    message = await self._socket.recv()
-                if isinstance(message, str):
-                    return Incoming(self._hidden(message).encode())
-                return Incoming(self._options.access.hidden_in(message), binary=True)
-            except TimeoutError:
-                if self._socket.protocol.state is not State.OPEN and self._goodbye is None:
-                    self._socket.transport.abort()
+        """The next message. Its fragments are counted: that they are empty does not make them free."""
+        parts: list[Any] = []
+        async for part in self._socket.recv_streaming():
+            parts.append(part)
+            if len(parts) > FRAGMENTS:
+                self._abort(f"a message has more than {FRAGMENTS} fragments")
+        if isinstance(parts[0], str):
+            return Incoming(self._hidden("".join(parts)).encode())
+        return Incoming(self._options.access.hidden_in(b"".join(parts)), binary=True)
+
+    @property
+    def _rest(self) -> float:
+        return CLOSE * self._options.patience
+
+    def _look(self) -> None:
+        """From time to time: what the library would wait for, or keep, for ever."""
+        self._watch = asyncio.get_running_loop().call_later(self._rest, self._look)
+        if self._socket.protocol.state is not State.OPEN and self._goodbye is None:
+            self._socket.transport.abort()  # the server leaves the TCP connection open after the close frames
+        elif self._socket.transport.get_write_buffer_size() > UNREAD:
+            self._abort(f"the implementation reads nothing: {UNREAD} bytes wait for it, pongs among them")
 
     async def _close(self) -> None:
         with suppress(ConnectionClosed):

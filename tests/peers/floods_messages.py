@@ -1,0 +1,6 @@
+"""Writes small messages without end."""
+
+import sys
+
+while True:
+    sys.stdout.buffer.write(b"{}\n" * 20_000)
