@@ -100,10 +100,15 @@ def _announced(seq: int, steps: dict[int, Said], said: Sequence[Said]) -> set[st
 
 def unmet(ours: Iterable[Finding], said: Sequence[Said]) -> Mistake | None:
     """The first announcement that nothing came of, in a scenario that was played to its end."""
+    steps = {one.seq for one in said if one.seq}
     broken = [(one.seq, one.requirement) for one in ours]
     for one in said:
         for name in one.breaks:
-            if not any(name == requirement and seq >= one.seq for seq, requirement in broken):
+            # It may show only later, but not in what another step said, unless nothing was said.
+            places = [seq for seq, requirement in broken if requirement == name]
+            if not any(
+                seq == one.seq or (seq > one.seq and (not one.seq or seq not in steps)) for seq in places
+            ):
                 return Mistake(
                     f"the step announces that it breaks {name}, and nothing did", one.line, one.seq
                 )

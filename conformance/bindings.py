@@ -10,8 +10,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 from conformance import jsontext
 from conformance.events import JSON
@@ -21,8 +22,12 @@ from conformance.wording import shown
 
 NAME = re.compile(r"\$\{([^}]+)\}")
 
-PROVIDED = ("now", "clock_ns", "fresh")
-"""Names that always have a value: the time in RFC 3339, a clock in nanoseconds, a new id at each use."""
+PROVIDED = ("now", "clock_ns", "began", "fresh")
+"""Names that always have a value: the time in RFC 3339, a clock in nanoseconds, when that clock read 0 in
+RFC 3339, and a new id at each use."""
+
+COUNTERS = ("count.", "last.")
+"""The names of counters begin so: the number that follows, and the one that was given last."""
 
 FACTS = "ics."
 """The names of facts of the ICS begin with this; members follow after a dot."""
@@ -34,6 +39,12 @@ class Now:
 
     monotonic: float
     wall: str
+
+
+Scope: TypeAlias = Mapping[str, JSON]
+"""Values that one message's template knows, by the first part of their names (`request`, `kept`, `item`)."""
+
+NOTHING: Scope = {}
 
 
 class Unbound(KeyError):
@@ -49,6 +60,9 @@ class Bindings:
     names: dict[str, JSON] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     """Names that take a fresh id when they are first used."""
+    code: Callable[[str, Scope], JSON] | None = None
+    """What `{"$code": name}` stands for, given everything that has a value."""
+    counts: dict[str, int] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     """Names that a message was to give a value, and why it did not."""
 
@@ -64,46 +78,85 @@ class Bindings:
             else:
                 self.names[one] = found
 
-    def fill(self, node: JSON, now: Now, request: JSON = None) -> JSON:
-        """The value with every `${name}` replaced; raises Unbound."""
-        if isinstance(node, dict) and set(node) == {"$merge"}:
-            made: JSON = {}
-            for part in node["$merge"]:
-                made = merged(made, self.fill(part, now, request))
-            return made
+    def fill(self, node: JSON, now: Now, scope: Scope = NOTHING) -> JSON:
+        """The value with every `${name}` replaced, `${part./pointer}` by what `scope` holds; or Unbound."""
+        if isinstance(node, dict) and len(node) == 1:
+            [(only, inside)] = node.items()
+            if only in _MADE:
+                return _MADE[only](self, inside, now, scope)
         if isinstance(node, dict):
-            return {key: self.fill(value, now, request) for key, value in node.items()}
+            return {key: self.fill(value, now, scope) for key, value in node.items()}
         if isinstance(node, list):
-            return [self.fill(value, now, request) for value in node]
+            return [self.fill(value, now, scope) for value in node]
         if not isinstance(node, str):
             return node
         whole = NAME.fullmatch(node)
         if whole:
-            return self._of(whole[1], now, request)
-        return NAME.sub(lambda found: _written(self._of(found[1], now, request)), node)
+            return self._of(whole[1], now, scope)
+        return NAME.sub(lambda found: _written(self._of(found[1], now, scope)), node)
 
-    def _of(self, name: str, now: Now, request: JSON) -> JSON:
-        if name == "now":
-            return now.wall
-        if name == "clock_ns":
-            return int(now.monotonic * 1_000_000_000)
+    def count(self, name: str, by: int = 1) -> int:
+        """The counter of this name, `by` further than before; it begins at 0."""
+        self.counts[name] = self.counts.get(name, 0) + by
+        return self.counts[name]
+
+    def _of(self, name: str, now: Now, scope: Scope) -> JSON:
+        if name in _CLOCKS:
+            return _CLOCKS[name](now)
         if name == "fresh":
             return self.fresh()
-        if name.startswith(FACTS):
-            return self._fact(name.removeprefix(FACTS))
-        if name.startswith("request."):
-            return pointer_value(request, name.removeprefix("request."))
+        family, _, rest = name.partition(".")
+        if family == FACTS[:-1]:
+            return self._fact(rest)
+        if family == "count":
+            return self.count(rest)
+        if family == "last":
+            return self.counts.get(rest, 0)
+        if family in scope:
+            return pointer_value(scope[family], rest)
         if name not in self.names and name in self.own:
             self.names[name] = self.fresh()
-        if name not in self.names:
+        if name in self.names:
+            return self.names[name]
+        found = jsontext.resolve(self.names.get(family), jsontext.pointer(rest.split(".")))
+        if found is jsontext.MISSING:
             raise Unbound(name)
-        return self.names[name]
+        return found
 
     def _fact(self, path: str) -> JSON:
         found = jsontext.resolve(self.ics, jsontext.pointer(path.split(".")))
         if found is jsontext.MISSING:
             raise Unbound(FACTS + path)
         return found
+
+    def _merge(self, parts: JSON, now: Now, scope: Scope) -> JSON:
+        made: JSON = {}
+        for part in parts:
+            made = merged(made, self.fill(part, now, scope))
+        return made
+
+    def _code(self, function: JSON, now: Now, scope: Scope) -> JSON:
+        assert self.code is not None
+        known = {"names": self.names, "ics": self.ics, "counts": self.counts, "now": now}
+        return self.code(function, {**scope, **known})
+
+
+def _began(now: Now) -> str:
+    began = datetime.fromisoformat(now.wall) - timedelta(seconds=now.monotonic)
+    return began.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_CLOCKS: dict[str, Callable[[Now], JSON]] = {
+    "now": lambda now: now.wall,
+    "clock_ns": lambda now: int(now.monotonic * 1_000_000_000),
+    "began": _began,
+}
+
+_MADE: dict[str, Callable[[Bindings, JSON, Now, Scope], JSON]] = {
+    "$merge": Bindings._merge,
+    "$code": Bindings._code,
+}
+"""What an object with this one member stands for."""
 
 
 def _written(value: JSON) -> str:

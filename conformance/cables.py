@@ -163,11 +163,12 @@ class Cables:
             return
         yield from (self._received(cable, reading, arrival) for reading in cable.framing.feed(got.data))
 
-    async def arrival(self, due: float | None, since: float) -> Any:
+    async def arrival(self, due: float | None, since: float, *, look: bool = True) -> Any:
         """What is next in the queue, or None if it does not come by `due`, for which the kit waits `since`.
 
         A kit that was busy when the deadline came looks at the wire once more, for as long as it could
-        not before, and blames nobody; but only once, since other messages must not put a deadline off.
+        not before, and blames nobody; but only once, since other messages must not put a deadline off. It
+        need not `look` where nothing has to come, and only something of its own is due.
         """
         if due is None:
             return await self._queue.get()
@@ -178,7 +179,8 @@ class Cables:
                     return await self._queue.get()
         if self._noticed[0] != due:
             now = self.now().monotonic
-            self._noticed = (due, max(now + LOOK, due + self.strain.late_since(since, now)))
+            until = max(now + LOOK, due + self.strain.late_since(since, now))
+            self._noticed = (due, until if look else now)
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, self._until(due) - self.now().monotonic)):
                 return await self._queue.get()

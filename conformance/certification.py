@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,17 @@ class Certification:
         value = self.campaign.write(complete=all(one.name in ran for one in self.campaign.scenarios))
         self._ledger.remove()
         return value
+
+    def expected(self, broken: Collection[str], scenario: str) -> str:
+        """Why all these requirements are known to fail in the scenario; empty where one of them is not."""
+        known = self.campaign.known
+        entries = known.entries if known else ()
+        found: dict[str, str] = {}
+        for entry in entries:
+            is_due = known is not None and date.fromisoformat(entry.expires) < known.today
+            if entry.requirement in broken and entry.scenario in ("", scenario) and not is_due:
+                found[entry.requirement] = f"known until {entry.expires}: {entry.reason}"
+        return "; ".join(found.values()) if set(found) == set(broken) else ""
 
     def own(self, path: Path, root: Path, scenario: Scenario) -> Scenario:
         """A scenario of the user's own under a name of its own: two folders may have files of one name."""

@@ -18,7 +18,7 @@ import click
 
 from conformance import __version__, completion
 from conformance.console import say, width
-from conformance.errors import ConformanceError, ExitCode
+from conformance.errors import BadScenario, ConformanceError, ExitCode
 from conformance.wording import printable
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
             code = command(*args, **kwargs)
         except ConformanceError as error:
             say(printable(f"conformance: {error}"), err=True)
+            _point(error)
             code = error.exit_code
         except KeyboardInterrupt:
             say("conformance: interrupted", err=True)
@@ -49,6 +50,16 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
         sys.exit(code)
 
     return run
+
+
+def _point(error: ConformanceError) -> None:
+    """Show a person the place in a scenario file that an error is about."""
+    columns = width(err=True)
+    if columns and isinstance(error, BadScenario):
+        from conformance.excerpt import pointed
+
+        for line in pointed(error, columns - 4):
+            say(f"    {line}", err=True)
 
 
 def _own_fault(error: Exception) -> None:
@@ -183,7 +194,7 @@ def run(
     if mutate:
         from conformance import proving
 
-        return proving.prove(campaign.prepare(request), proving.chosen(mutate))
+        return proving.requested(request, mutate)
     return execution.execute(campaign.prepare(request))
 
 

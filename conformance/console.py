@@ -33,7 +33,8 @@ def heed_termination() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def width() -> int:
-    """The columns of the terminal on standard output; 0 where it is none."""
-    shown = sys.stdout is not None and sys.stdout.isatty()
+def width(*, err: bool = False) -> int:
+    """The columns of the terminal on standard output, or on standard error; 0 where it is none."""
+    stream = sys.stderr if err else sys.stdout
+    shown = stream is not None and stream.isatty()
     return shutil.get_terminal_size().columns if shown else 0

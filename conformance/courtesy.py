@@ -1,7 +1,7 @@
 """What the kit does of its own accord in every scenario: heartbeats, answers, and a farewell.
 
-The rows are the pack's `keepalive`, `answers` and `farewell`. What the implementation answers to these
-is no step's affair. No I/O and no clock, as in the driver that this belongs to.
+The rows are the pack's `keepalive` and `farewell`, and those of `serving`. What the implementation answers
+to these is no step's affair. No I/O and no clock, as in the driver that this belongs to.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from conformance.composing import Composer, dump
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.packs import Pack
+from conformance.serving import Service
 
 
 @dataclass(slots=True)
@@ -30,10 +31,13 @@ class _Line:
 class Courtesy:
     """The kit's own messages in one scenario. `patience` is a factor for how long a farewell may take."""
 
-    def __init__(self, pack: Pack, composer: Composer, patience: float) -> None:
+    def __init__(self, pack: Pack, party: str, composer: Composer, service: Service, patience: float) -> None:
         self._alive: dict[str, Any] = pack.meta.get("keepalive", {})
-        self._leave: dict[str, Any] = pack.meta.get("farewell", {})
-        self._answers: dict[str, str] = pack.meta.get("answers", {})
+        leave: dict[str, Any] = pack.meta.get("farewell", {})
+        # Who may not send the farewell leaves by ending the connection.
+        self._leave = leave if leave and party in pack.kind(leave["send"]).senders else {}
+        self._party = party
+        self._service = service
         self._composer = composer
         self.patience = patience
         self._lines: dict[str, _Line] = {}
@@ -44,7 +48,7 @@ class Courtesy:
         self.late = 0.0
         """How late a heartbeat was at worst, in seconds."""
 
-    def see(self, message: Message, party: str, now: Now) -> list[Action]:
+    def see(self, message: Message, now: Now) -> list[Action]:
         """Take note of any message; what to send at once in answer to one of the implementation's."""
         line = self._lines.setdefault(message.event.connection, _Line())
         if self._alive and message.is_a(self._alive["after"]):
@@ -53,15 +57,20 @@ class Courtesy:
             line.beat_at = None
         if self._leave and message.is_a(self._leave["after"] + self._leave["until"]):
             line.in_session = message.is_a(self._leave["after"])
-        kind = self._answers.get(message.name) if message.party == party else None
-        if kind is None or self.silent:
-            return []
-        answer = self._composer.answer(kind, message.value, now)
-        return [Transmit(message.event.connection, dump(answer))]
+        if message.party == self._party:
+            self._service.see(message, now)
+        elif self._service.is_answered(message) and not self.silent:
+            return self._service.answer(message, now)
+        return []
+
+    def opened(self, connection: str) -> None:
+        """A connection is there."""
+        self._service.opened(connection)
 
     def closed(self, connection: str) -> None:
         """Nothing is under way any more on a connection that ended."""
         self._lines.pop(connection, None)
+        self._service.closed(connection)
 
     def is_own_affair(self, message: Message) -> bool:
         """Whether this answers one of the kit's own messages."""
@@ -69,12 +78,13 @@ class Courtesy:
 
     def deadline(self) -> float | None:
         """When `wake` is due, in seconds of `Now.monotonic`; None where nothing is."""
-        times = [line.beat_at for line in self._lines.values() if line.beat_at is not None]
-        return min([*times, *([] if self._until is None else [self._until])], default=None)
+        beats = [line.beat_at for line in self._lines.values()]
+        due = None if self.silent else self._service.deadline()
+        return min((at for at in (*beats, self._until, due) if at is not None), default=None)
 
     def wake(self, now: Now) -> list[Action]:
-        """The heartbeats that are due."""
-        due: list[Action] = []
+        """The heartbeats that are due, and what follows from answers."""
+        due = [] if self.silent else self._service.wake(now)
         for name, line in self._lines.items():
             if line.beat_at is not None and line.beat_at <= now.monotonic:
                 self.late = max(self.late, now.monotonic - line.beat_at)

@@ -11,17 +11,17 @@ answer to a request is there for the `expect` after it. What one step took is th
 
 from __future__ import annotations
 
-import base64
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
+from conformance import protocols
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
-from conformance.announcing import Announcements, Said
-from conformance.bindings import Bindings, Now, Unbound, difference, merged
-from conformance.composing import Composer, dump, encoded
+from conformance.announcing import Announcements
+from conformance.bindings import Bindings, Now, Unbound, difference
+from conformance.composing import Composer, dump
 from conformance.correlation import Correlator, Message
 from conformance.courtesy import Courtesy
 from conformance.errors import BadScenario
@@ -29,6 +29,7 @@ from conformance.events import JSON, Closed, Event, Malformed, Opened, Received,
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
+from conformance.serving import Service
 from conformance.waiting import TIMED, Line, Waiting, allowed, part, wanted
 
 
@@ -52,8 +53,9 @@ class Driver:
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
-    _courtesy: Courtesy = field(init=False)
-    _announcements: Announcements = field(init=False)
+    _service: Service = field(init=False)
+    courtesy: Courtesy = field(init=False)
+    announcements: Announcements = field(init=False)
     _steps: deque[Step] = field(init=False)
     _waiting: Waiting | None = None
     _lines: dict[str, Line] = field(default_factory=dict)
@@ -65,27 +67,18 @@ class Driver:
     def __post_init__(self) -> None:
         """Make what depends on the scenario and the pack."""
         own = tuple(self.pack.meta.get("fresh", ()))
-        self._bindings = Bindings(self.ics, self.fresh, own=own)
+        self._bindings = Bindings(self.ics, self.fresh, own=own, code=protocols.value)
         self._composer = Composer(self.pack, self._bindings)
         self._correlator = Correlator(self.pack)
-        self._courtesy = Courtesy(self.pack, self._composer, self.patience)
-        self._announcements = Announcements(self.scenario.role)
+        self._service = Service(self.pack, self._composer, self._bindings)
+        self.courtesy = Courtesy(self.pack, self.scenario.role, self._composer, self._service, self.patience)
+        self.announcements = Announcements(self.scenario.role)
         self._steps = deque(self.scenario.steps)
 
     @property
     def party(self) -> str:
         """The role of the implementation."""
         return self.pack.peer_of(self.scenario.role)
-
-    @property
-    def late(self) -> float:
-        """How late the kit was with a message of its own accord, at worst, in seconds."""
-        return self._courtesy.late
-
-    @property
-    def said(self) -> list[Said]:
-        """What the steps sent, and what it was to break."""
-        return self._announcements.said
 
     def start(self) -> list[Action]:
         """The first action: a connection."""
@@ -94,9 +87,12 @@ class Driver:
 
     def deadline(self) -> float | None:
         """When `wake` is due, in seconds of `Now.monotonic`; None where only an event leads on."""
-        times = [self._waiting.until] if self._waiting else []
-        own = self._courtesy.deadline()
-        return min([*times, *([] if own is None else [own])], default=None)
+        times = (self._waiting.until if self._waiting else None, self.courtesy.deadline())
+        return min((at for at in times if at is not None), default=None)
+
+    def is_patience(self, due: float | None) -> bool:
+        """Whether the patience of a step ends then, and not only something of the kit's own is due."""
+        return self._waiting is not None and due == self._waiting.until
 
     def since(self, due: float) -> float:
         """Since when the kit waits for what has to come by `due`; `due` itself where nothing has to."""
@@ -106,9 +102,10 @@ class Driver:
     def event(self, event: Event, now: Now) -> list[Action]:
         """What to do after something happened on the wire."""
         self._seq = event.seq
-        self._announcements.see(event)
+        self.announcements.see(event)
         if isinstance(event, Opened):
             self._lines[event.connection].is_open = True
+            self.courtesy.opened(event.connection)
         elif isinstance(event, Closed):
             self._closed(event)
         elif isinstance(event, Malformed):
@@ -120,7 +117,7 @@ class Driver:
 
     def wake(self, now: Now, hindered: float = 0.0) -> list[Action]:
         """What to do when the deadline came, during which the kit could not act for `hindered` seconds."""
-        self._actions += self._courtesy.wake(now)
+        self._actions += self.courtesy.wake(now)
         if self._waiting is not None and self._waiting.until <= now.monotonic:
             self._expired(self._waiting, hindered)
             self._go_on(now)
@@ -130,7 +127,7 @@ class Driver:
         """Wait `factor` times as long as on a quiet machine, for what is awaited already too."""
         if self._waiting is not None:
             self._waiting.stretch(self.patience * (factor - self.stretched))
-        self.stretched, self._courtesy.patience = factor, self.patience * factor
+        self.stretched, self.courtesy.patience = factor, self.patience * factor
 
     def add(self, step: Step, now: Now) -> list[Action]:
         """Take one more step, unless the scenario has ended."""
@@ -157,16 +154,17 @@ class Driver:
         message = self._correlator.message(event)
         if self._waiting is not None and self._waiting.is_request(message):
             self._waiting.sent = True
-        self._actions += self._courtesy.see(message, self.party, now)
+        if self._waiting is None or not self._waiting.replies_to(message):
+            self._actions += self.courtesy.see(message, now)
         if event.party == self.party:
             self._heard = True
-            if not self._courtesy.is_own_affair(message):
+            if not self.courtesy.is_own_affair(message):
                 self._lines[event.connection].inbox.append(message)
 
     def _closed(self, event: Closed) -> None:
         line = self._lines[event.connection]
         line.is_open, line.ended = False, event.detail or "the connection was closed"
-        self._courtesy.closed(event.connection)
+        self.courtesy.closed(event.connection)
 
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -175,12 +173,15 @@ class Driver:
         while self.outcome is None and (self._waiting is not None or self._steps):
             if self._waiting is None:
                 self._begin(self._steps.popleft(), now)
-            elif not self._is_settled(self._waiting):
+            elif not self._is_settled(self._waiting, now):
                 return
 
     def _begin(self, step: Step, now: Now) -> None:
+        self._try(step, lambda: _STEPS[step.verb](self, step, now))
+
+    def _try(self, step: Step, what: Callable[[], None]) -> None:
         try:
-            _STEPS[step.verb](self, step, now)
+            what()
         except Unbound as unbound:
             name = unbound.args[0]
             absent = f": {self._bindings.absent[name]}" if name in self._bindings.absent else ""
@@ -199,22 +200,12 @@ class Driver:
         self._waiting = Waiting(step, self._line(step)[0], until, **details)
 
     def _send(self, step: Step, now: Now) -> None:
-        self._transmit(step, dump(self._composed(step, now)))
-
-    def _composed(self, step: Step, now: Now) -> dict[str, JSON]:
-        overlay = {name: step.args[name] for name in ("payload", "params") if name in step.args}
-        return self._composer.message(
-            step.args[step.verb], merged(overlay, step.args.get("message", {})), now
-        )
+        self._transmit(step, dump(self._composer.of_step(step, now)))
 
     def _raw(self, step: Step, now: Now) -> None:
-        raw = step.args["raw"]
-        if isinstance(raw, str):
-            self._transmit(step, encoded(str(self._bindings.fill(raw, now))))
-        else:
-            self._transmit(step, base64.b64decode(raw["base64"]), raw=True)
+        self._transmit(step, *self._composer.raw(step.args["raw"], now))
 
-    def _transmit(self, step: Step, data: bytes, *, raw: bool = False) -> None:
+    def _transmit(self, step: Step, data: bytes, raw: bool = False) -> None:
         name, line = self._line(step)
         if line.is_open:
             self._actions.append(Transmit(name, data, raw, step))
@@ -222,7 +213,7 @@ class Driver:
             self._stalled(step, f"{line.ended} before {step.verb} could send")
 
     def _request(self, step: Step, now: Now) -> None:
-        value = self._composed(step, now)
+        value = self._composer.of_step(step, now)
         if "id" not in value:
             raise BadScenario(f"{step.args['request']} is no request, so nothing answers it")
         result = part(step)
@@ -236,7 +227,16 @@ class Driver:
     def _expect(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
         instead = self._bindings.fill(step.args.get("instead", {}), now)
-        self._wait_for(step, now.monotonic + self._time(step), match=match, instead=instead)
+        # A request that came before the step has its answer.
+        seen = len(self._line(step)[1].inbox) if step.verb == "reply" else 0
+        self._wait_for(step, now.monotonic + self._time(step), seen=seen, match=match, instead=instead)
+
+    def _answer(self, step: Step, message: Message, now: Now) -> None:
+        """Answer as the step says, and where it does not say, as the pack does."""
+        value = self._composer.reply(step, message, now)
+        if value is not None:
+            self._transmit(step, dump(value))
+        self._actions += self._service.answer(message, now) if value is None else []
 
     def _never(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
@@ -244,8 +244,8 @@ class Driver:
         self._wait_for(step, now.monotonic + seconds(step.args["for"]), seen=seen, match=match)
 
     def _wait(self, step: Step, now: Now) -> None:
-        self._courtesy.silent = step.verb == "silence"
-        self._announcements.keep_back(step)
+        self.courtesy.silent = step.verb == "silence"
+        self.announcements.keep_back(step)
         self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
 
     def _given(self, step: Step, now: Now) -> None:
@@ -270,21 +270,18 @@ class Driver:
     def _close(self, step: Step, now: Now) -> None:
         name = step.args[step.verb]
         self._waiting = Waiting(step, name, now.monotonic + self._time(step))
-        if self._lines[name].is_open:
+        if self._lines[name].is_open and step.verb != "ends":
             self._actions.append(Finish(name) if step.verb == "close" else Cut(name))
-
-    def _ends(self, step: Step, now: Now) -> None:
-        self._waiting = Waiting(step, step.args["ends"], now.monotonic + self._time(step))
 
     # ── waiting ───────────────────────────────────────────────────────────────────────────────────
 
-    def _is_settled(self, waiting: Waiting) -> bool:
+    def _is_settled(self, waiting: Waiting, now: Now) -> bool:
         """Look at what has arrived since; whether the step has nothing more to wait for."""
         step, line = waiting.step, self._lines[waiting.connection]
         while self._waiting is waiting and waiting.seen < len(line.inbox):
             message = line.inbox[waiting.seen]
             waiting.seen += 1
-            self._look(waiting, message, line.inbox)
+            self._look(waiting, message, line.inbox, now)
         if self._waiting is not waiting:
             return True
         if step.verb == "connect" and line.is_open:
@@ -295,7 +292,7 @@ class Driver:
             self._cut_off(waiting, line.ended)
         return self._waiting is None
 
-    def _look(self, waiting: Waiting, message: Message, inbox: list[Message]) -> None:
+    def _look(self, waiting: Waiting, message: Message, inbox: list[Message], now: Now) -> None:
         is_it = waiting.is_for(message)
         if is_it:  # a request takes its answer, an `expect` also what came before
             del inbox[waiting.seen - 1 if waiting.step.verb == "request" else 0 : waiting.seen]
@@ -304,6 +301,8 @@ class Driver:
             self._contradicted(waiting.step, message, said)
         elif is_it:
             self._met(waiting.step, message)
+            if waiting.step.verb == "reply":
+                self._try(waiting.step, lambda: self._answer(waiting.step, message, now))
 
     def _met(self, step: Step, message: Message) -> None:
         self._bindings.save(step.args.get("save", {}), message.value, message.name)
@@ -312,14 +311,14 @@ class Driver:
 
     def _settle(self, step: Step, seq: int) -> None:
         """The step is done, and what it proves is proved."""
-        self._waiting, self._courtesy.silent = None, False
+        self._waiting, self.courtesy.silent = None, False
         self.findings += [Finding(name, True, self.party, seq) for name in step.proves]
 
     def _expired(self, waiting: Waiting, hindered: float) -> None:
         step = waiting.step
         if step.verb in TIMED:
             self._settle(step, self._seq)
-        elif step.verb == "expect" and "otherwise" in step.args and self._heard:
+        elif step.verb in ("expect", "reply") and "otherwise" in step.args and self._heard:
             self._end("not-applicable", step.args.get("because", f"no {wanted(step)} came"), step)
         elif "deadline" in step.args and self._heard:
             said = f"{wanted(step)} did not come within {step.args['deadline']}"
@@ -335,7 +334,7 @@ class Driver:
         """The connection ended while the step waited."""
         step = waiting.step
         if step.verb in ("close", "drop", "silence") or (step.verb == "never" and not step.proves):
-            self._waiting, self._courtesy.silent = None, False
+            self._waiting, self.courtesy.silent = None, False
         elif step.verb == "never":
             # That nothing comes over a connection that is gone shows nothing.
             self._stalled(step, f"{ended} before {step.args['for']} without {step.args['never']} were over")
@@ -367,7 +366,7 @@ class Driver:
         self._end("inconclusive", said, step)
 
     def _end(self, status: str, reason: str, step: Step | None = None) -> None:
-        self._waiting, self._courtesy.silent = None, False
+        self._waiting, self.courtesy.silent = None, False
         self._steps.clear()
         self.outcome = Outcome(status, reason, step.line if step else 0)
 
@@ -375,11 +374,11 @@ class Driver:
         """The actions of this turn; when there is nothing left to do, a farewell and then `Done`."""
         if self._waiting is None and not self._steps:
             if not self.interactive:
-                self._actions += self._courtesy.farewell(now)
-            if self.interactive or self._courtesy.is_over(now):
+                self._actions += self.courtesy.farewell(now)
+            if self.interactive or self.courtesy.is_over(now):
                 self._actions.append(Done())
         actions, self._actions = self._actions, []
-        self._announcements.leave(actions)
+        self.announcements.leave(actions)
         return actions
 
 
@@ -388,6 +387,7 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "raw": Driver._raw,
     "request": Driver._request,
     "expect": Driver._expect,
+    "reply": Driver._expect,
     "never": Driver._never,
     "wait": Driver._wait,
     "silence": Driver._wait,
@@ -396,5 +396,5 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "connect": Driver._connect,
     "close": Driver._close,
     "drop": Driver._close,
-    "ends": Driver._ends,
+    "ends": Driver._close,
 }

@@ -62,7 +62,14 @@ class BadPack(UsageError):
 
 
 class BadScenario(UsageError):
-    """A scenario file does not say what it should; the text starts with file:line:column."""
+    """A scenario file does not say what it should; the sentence starts with file:line:column.
+
+    `text` is the file's, where it is known, and `line` and `column` the place in it, from 1.
+    """
+
+    def __init__(self, said: str, text: str = "", line: int = 1, column: int = 1) -> None:
+        super().__init__(said)
+        self.text, self.line, self.column = text, line, column
 
 
 class CannotJudge(ConformanceError):

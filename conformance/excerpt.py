@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import combining, east_asian_width
 
+from conformance.errors import BadScenario
 from conformance.jsontext import Place
 from conformance.wording import printable
 
@@ -32,6 +34,21 @@ def excerpt(text: str, place: Place, width: int) -> tuple[str, str]:
     indent = len(head) + sum(size for _, size in before)
     length = min(sum(size for _, size in meant), width - indent - 1)
     return shown + "…" * cut, " " * indent + "^" + "~" * (length - 1)
+
+
+def pointed(error: BadScenario, width: int) -> tuple[str, ...]:
+    """The line that the error is about, with marks under the word; empty where the text is not known."""
+    lines = error.text.splitlines()
+    if not 0 < error.line <= len(lines):
+        return ()
+    line = lines[error.line - 1]
+    begin = min(error.column - 1, len(line))
+    word = _WORD.match(line, begin)
+    return excerpt(line, Place(begin, max(word.end() if word else 0, begin + 1), 1, error.column), width)
+
+
+_WORD = re.compile(r"[^\s,:{}\[\]]+")
+"""What is marked of a line of YAML: a name or a plain value, without what stands around it."""
 
 
 def _cell(mark: str) -> tuple[str, int]:

@@ -25,6 +25,7 @@ OPTIONS = {
     "conformance-role": "the implementation's role; else the one that the pack certifies",
     "conformance-config": "the ICS (default: conformance.toml, if there is one)",
     "conformance-report": "the folder of the report (default: conformance-report)",
+    "conformance-baseline": "the file of known failures, which are xfailed; one that is stale fails the run",
     "conformance-patience": "a factor for every time that the kit waits of its own accord",
 }
 """Each is a command-line option, and an ini option with underscores."""
@@ -85,9 +86,11 @@ def _take_part(config: pytest.Config) -> None:
 
 
 def _request(config: pytest.Config) -> Request:
+    from datetime import UTC, datetime
+
     from conformance import campaign, packs
 
-    named = _option(config, "conformance-config")
+    named, known = _option(config, "conformance-config"), _option(config, "conformance-baseline")
     here = config.invocation_params.dir
     return campaign.Request(
         packs.find(_option(config, "conformance")),
@@ -98,6 +101,8 @@ def _request(config: pytest.Config) -> Request:
         _factor(_option(config, "conformance-patience") or "1"),
         tuple(_option(config, "conformance-scenario")),
         tuple(_option(config, "conformance-requirement")),
+        here / known if known else None,
+        datetime.now(UTC).date(),
     )
 
 

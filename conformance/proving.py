@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance import KIT, records
-from conformance.campaign import Campaign, run_of
+from conformance.campaign import Campaign, Request, prepare, run_of
 from conformance.console import say
 from conformance.errors import ExitCode, UsageError
 from conformance.events import Received, Sent
@@ -51,6 +51,17 @@ class Trial:
     expected: tuple[str, ...]
     by: tuple[str, ...]
     transcript: str
+
+
+def requested(request: Request, names: tuple[str, ...]) -> int:
+    """Prove what was asked for; a UsageError where options were given that are about a report alone."""
+    options = {"--certify": request.certify, "--baseline": request.baseline, "--rerun": request.rerun}
+    given = [name for name, value in (options | {"--jobs": request.jobs > 1}).items() if value]
+    if given:
+        raise UsageError(
+            f"--mutate writes no report and runs one scenario at a time: leave out {', '.join(given)}"
+        )
+    return prove(prepare(request), chosen(names))
 
 
 def chosen(names: tuple[str, ...]) -> list[Mutation]:

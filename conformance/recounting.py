@@ -17,6 +17,7 @@ from conformance.collecting import RUN, TROUBLE, RequirementItem, needs_implemen
 from conformance.errors import UsageError
 from conformance.live import LiveSession
 from conformance.report import evaluation
+from conformance.report.text import of_baseline
 
 REPORT = pytest.StashKey[dict[str, Any]]()
 
@@ -31,7 +32,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
 def pytest_report_header(config: pytest.Config) -> str:
     """Who is tested, and as what."""
     plan = config.stash[RUN].campaign.plan
-    target = evaluation.without_credentials(config.stash[RUN].campaign.target)
+    target = evaluation.without_credentials(plan.access.hidden(config.stash[RUN].campaign.target))
     return f"conformance: {plan.pack.name}, {plan.role}, {target}"
 
 
@@ -122,6 +123,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     report = run.finish() if run.is_controller else None
     if report is not None:
         session.config.stash[REPORT] = report
+        if report.get("baseline", {}).get("stale") and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -133,6 +136,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for row in report["requirements"]:
         if row["verdict"] == "warn":
             terminalreporter.write_line(f"WARN {row['id']} ({row['level']}): {row['reason']}", yellow=True)
+    for line in of_baseline(report):
+        terminalreporter.write_line(line)
     counts = report["claim"]["counts"]
     terminalreporter.write_line(", ".join(f"{count} {word}" for word, count in counts.items() if count))
     terminalreporter.write_line(f"claim: {report['claim']['status']}")

@@ -282,8 +282,8 @@ class Session:
             self.stderr_name,
             tuple(self.driver.findings),
             self._cables.heard,
-            tuple(self.driver.said),
-            self.driver.late,
+            tuple(self.driver.announcements.said),
+            self.driver.courtesy.late,
             attempt=self._attempt,
             stretched=round(self._cables.strain.stretch, 2),
         )
@@ -303,7 +303,7 @@ class Session:
         self.driver.stretch(self._cables.strain.stretch)
         due = self.driver.deadline()
         since = 0.0 if due is None else self.driver.since(due)
-        arrival = await self._cables.arrival(due, since)
+        arrival = await self._cables.arrival(due, since, look=self.driver.is_patience(due))
         done = False
         if due is not None and (arrival is None or self._cables.is_late(arrival, due)):
             self.driver.stretch(self._cables.strain.stretch)  # it may have become slow meanwhile

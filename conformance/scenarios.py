@@ -82,7 +82,7 @@ class Scenario:
 
 
 VERBS = (
-    *("send", "raw", "request", "expect", "never", "wait"),
+    *("send", "raw", "request", "reply", "expect", "never", "wait"),
     *("silence", "given", "set", "connect", "close", "drop", "ends"),
 )
 """What a step may do; `repeat` and `use` are written out when a scenario is read."""
@@ -139,11 +139,12 @@ class _Source:
     name: str
     value: dict[str, Any]
     positions: Positions
+    text: str
 
     @classmethod
     def parse(cls, text: str, name: str) -> _Source:
         """The source of a text that has the form of a scenario."""
-        source = cls(name, *yamltext.parse(text, name))
+        source = cls(name, *yamltext.parse(text, name), text)
         source.refuse(vetting.shape(source.value, (*VERBS, "repeat", "use")))
         source.refuse((error.pointer, error.message) for error in formats.errors("scenario", source.value))
         return source
@@ -163,8 +164,7 @@ class _Source:
 
     def error(self, pointer: str, said: str) -> BadScenario:
         """The error at this place."""
-        line, column = self.positions.get(pointer, (1, 1))
-        return BadScenario(f"{self.name}:{line}:{column}: {said}")
+        return yamltext.misplaced(self.name, self.text, self.positions.get(pointer, (1, 1)), said)
 
 
 def _mistakes(value: Mapping[str, Any], pack: Pack) -> Iterator[Mistake]:

@@ -55,7 +55,11 @@ class Strain:
     def lag(self, now: float) -> float:
         """How long ago something may have come that is noticed now: 0 where the kit kept up."""
         # What came during a delay is noticed right after it, by whichever the loop calls first.
-        recent = max((now - fired + late for fired, late in self._late if now - fired <= TICK), default=0.0)
+        recent = 0.0
+        for fired, late in reversed(self._late):
+            if now - fired > TICK:
+                break
+            recent = max(recent, now - fired + late)
         lag = max(self._overdue(now), recent)
         return lag if lag > SLACK else 0.0
 

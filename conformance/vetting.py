@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from conformance import jsontext
-from conformance.bindings import FACTS, NAME, PROVIDED
+from conformance.bindings import COUNTERS, FACTS, NAME, PROVIDED
 from conformance.events import JSON
 from conformance.packs import Pack
 from conformance.places import walk
@@ -53,6 +53,8 @@ class Vetting:
     def _kind(self, verb: str, row: Mapping[str, Any]) -> Iterator[Mistake]:
         if verb in ("send", "request"):
             yield from self._sent(verb, row[verb])
+        elif verb == "reply":
+            yield from self._answered(row[verb])
         elif verb in ("expect", "never"):
             yield from self._awaited(verb, row[verb], f"/{verb}")
             for name in row.get("instead", ()):
@@ -67,6 +69,12 @@ class Vetting:
             yield f"/{verb}", f"{name} is no request, so nothing answers it; use send and expect"
         elif self._rpc and part not in ("request", "notification"):
             yield f"/{verb}", f"{name} answers a request, so it cannot be sent by itself; use raw"
+
+    def _answered(self, name: str) -> Iterator[Mistake]:
+        known = self._kinds.get(name)
+        yield from self._awaited("expect", name, "/reply")
+        if known is not None and known.when.get("part") != "request":
+            yield "/reply", f"{name} is no request, so it has no answer; use expect"
 
     def _awaited(self, verb: str, name: str, where: str) -> Iterator[Mistake]:
         known = self._kinds.get(name)
@@ -115,11 +123,11 @@ class Vetting:
     def _unknown(self, value: JSON, where: str) -> Iterator[Mistake]:
         for place, text in _strings(value, where):
             for name in NAME.findall(text):
-                if name not in self._names and not name.startswith(FACTS):
+                if name not in self._names and not name.startswith((FACTS, *COUNTERS)):
                     yield place, f"nothing before this says what ${{{name}}} is"
 
     def _named(self, name: str, where: str) -> Iterator[Mistake]:
-        if name in PROVIDED or name.startswith(FACTS):
+        if name in PROVIDED or name.startswith((FACTS, *COUNTERS)):
             yield where, f"the name {name!r} is the kit's own"
         self._names.add(name)
 

@@ -64,7 +64,14 @@ class Waiting:
         """Whether this is what the step takes: the answer to its request, or what it expects."""
         if self.step.verb == "request":
             return message.request is not None and self.is_request(message.request)
+        if self.step.verb == "reply":
+            return self.replies_to(message)
         return self.step.verb == "expect" and fits(self.step.args["expect"], self.match, message)
+
+    def replies_to(self, message: Message) -> bool:
+        """Whether this is a request that the step answers."""
+        here = self.step.verb == "reply" and message.event.connection == self.connection
+        return here and fits(self.step.args["reply"], self.match, message)
 
     def against(self, message: Message, secrets: Container[str]) -> str:
         """How the message contradicts the step, without secrets; empty where it does not."""

@@ -66,7 +66,7 @@ def parse(text: str, name: str) -> tuple[JSON, Positions]:
 
     Raises BadScenario at file:line:column.
     """
-    reading = _Reading(name)
+    reading = _Reading(name, text)
     try:
         loader = _Loader(text)
         try:
@@ -80,20 +80,26 @@ def parse(text: str, name: str) -> tuple[JSON, Positions]:
         line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
         said = f"the character U+{error.character:04X} may not stand in YAML"
-        raise BadScenario(f"{name}:{line}:{column}: {said}") from None
+        raise misplaced(name, text, (line, column), said) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        where = f"{mark.line + 1}:{mark.column + 1}" if mark else "1:1"
-        raise BadScenario(f"{name}:{where}: {error.problem}") from None
+        where = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise misplaced(name, text, where, str(error.problem)) from None
     except RecursionError:
         raise BadScenario(f"{name}:1:1: the file is nested too deeply") from None
+
+
+def misplaced(name: str, text: str, where: tuple[int, int], said: str) -> BadScenario:
+    """The error about a place in a file's text: line and column, from 1."""
+    line, column = where
+    return BadScenario(f"{name}:{line}:{column}: {said}", text, line, column)
 
 
 class _Reading:
     """Makes values of nodes and remembers where they stand."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, text: str) -> None:
+        self._name, self._text = name, text
         self.positions: Positions = {}
 
     def value(self, node: yaml.Node, where: str) -> JSON:
@@ -135,4 +141,4 @@ class _Reading:
 
     def _error(self, node: yaml.Node, said: str) -> BadScenario:
         mark = node.start_mark
-        return BadScenario(f"{self._name}:{mark.line + 1}:{mark.column + 1}: {said}")
+        return misplaced(self._name, self._text, (mark.line + 1, mark.column + 1), said)

@@ -68,9 +68,31 @@ def test_fresh_is_new_each_time_and_an_own_name_once() -> None:
 
 
 def test_of_the_request_that_is_answered() -> None:
-    request = {"params": {"a": 5}}
-    assert bindings().fill("${request./params/a}", NOW, request) == 5
-    assert bindings().fill("${request./params/b}", NOW, request) is None
+    scope = {"request": {"params": {"a": 5}}}
+    assert bindings().fill("${request./params/a}", NOW, scope) == 5
+    assert bindings().fill("${request./params/b}", NOW, scope) is None
+
+
+def test_a_counter_goes_on_with_each_use() -> None:
+    values = bindings()
+    template = ["${last.n}", "${count.n}", "no ${count.n}", "${count.m}", "${last.n}"]
+    assert values.fill(template, NOW) == [0, 1, "no 2", 1, 2]
+
+
+def test_when_the_clock_read_zero() -> None:
+    assert bindings().fill("${began}", Now(90.25, "2026-04-01T00:01:30.500Z")) == "2026-04-01T00:00:00.250Z"
+
+
+def test_a_member_of_a_value() -> None:
+    values = bindings(granted={"channels": [{"id": 4}]})
+    assert values.fill("${granted.channels.0.id}", NOW) == 4
+    with pytest.raises(Unbound):
+        values.fill("${granted.nothing}", NOW)
+
+
+def test_what_is_laid_upon_a_merge_comes_last() -> None:
+    laid = merged({"$merge": ["${one}", {"b": 2}]}, {"b": 3})
+    assert bindings(one={"a": 1, "b": 1}).fill(laid, NOW) == {"a": 1, "b": 3}
 
 
 def test_what_is_filled_in_is_not_filled_again() -> None:

@@ -15,7 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from conformance import cli
+from conformance import cli, packs, scenarios
 from conformance.errors import ConformanceError
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +24,7 @@ VALID = FIXTURES / "messages" / "valid" / "accepted.minimal.json"
 INVALID = FIXTURES / "messages" / "invalid"
 TRANSCRIPT = FIXTURES / "transcripts" / "valid" / "completed.jsonl"
 COMMAND = [sys.executable, "-c", "from conformance.cli import main; main(prog_name='conformance')"]
+VA = packs.find("va-agent-protocol")
 
 
 def called(*arguments: Any, **options: Any) -> Result:
@@ -407,7 +408,10 @@ def test_an_error_says_where_in_the_kit_it_was(capsys: pytest.CaptureFixture[str
     [
         (("nothing",), "there is no pack 'nothing'; there is "),
         (("awp", "--role", "robot"), "awp@0.1-draft.12 has no role 'robot'; it has world, agent"),
-        (("awp", "--role", "agent"), "there is no scenario yet that certifies the agent of awp@0.1-draft.12"),
+        (
+            ("va-agent-protocol", "--role", "orchestrator"),
+            "there is no scenario yet that certifies the orchestrator of va-agent-protocol@0.1.0",
+        ),
         (("awp", "-s", "nothing"), "no scenario is called 'nothing'; there is action-lockstep, "),
         (("awp", "-s", "handshake", "-s", "typo"), "no scenario is called 'typo'"),
         (("awp", "-r", "AWP-NONE-*"), "no scenario concerns a requirement 'AWP-NONE-*'"),
@@ -520,3 +524,20 @@ def test_the_name_of_a_file_obeys_nobody(tmp_path: Path) -> None:
     done = process("validate", path)
     assert len(done.stderr.splitlines()) == 1
     assert b"\x1b" not in done.stderr
+
+
+def test_a_terminal_shows_the_place_that_a_scenario_is_wrong_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @cli.guarded
+    def reads() -> int:
+        scenarios.read("title: x\nrole: agnet\ncovers: [VA-MSG-001]\nsteps: [{wait: 1 s}]\n", "x.yaml", VA)
+        return 0
+
+    for columns, extra in ((0, []), (60, ["    role: agnet", "          ^~~~~"])):
+        monkeypatch.setattr(cli, "width", lambda *, err, columns=columns: columns)
+        with pytest.raises(SystemExit):
+            reads()
+        sentence, *marks = capsys.readouterr().err.splitlines()
+        assert sentence.startswith("conformance: x.yaml:2:7: ")
+        assert marks == extra

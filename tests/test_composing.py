@@ -53,7 +53,7 @@ def test_a_notification_has_no_number_and_params_only_if_there_are_some() -> Non
 
 
 def test_a_kind_without_a_template_is_what_the_step_says() -> None:
-    assert composer(VA).message("progress", {"type": "progress"}, NOW) == {"type": "progress"}
+    assert composer(VA).message("Evidence", {"status": "failed"}, NOW) == {"status": "failed"}
 
 
 def test_what_cannot_be_sent() -> None:
@@ -65,9 +65,19 @@ def test_what_cannot_be_sent() -> None:
         composer(AWP).message("ping", {"params": {"origin_ns": "${x}"}}, NOW)
 
 
+def test_a_refusal_has_what_its_template_says_of_errors() -> None:
+    request = {"jsonrpc": "2.0", "id": 7, "method": "world.dance"}
+    refused = composer(AWP).refusal({"code": 1001, "message": "no"}, NOW, {"request": request})
+    assert refused == {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "error": {"code": 1001, "message": "no", "data": {"retryable": False}},
+    }
+
+
 def test_an_answer_echoes_the_id_and_what_its_template_takes_of_the_request() -> None:
     request = {"jsonrpc": "2.0", "id": "p", "method": "ping", "params": {"origin_ns": 5}}
-    assert composer(AWP).answer("ping.result", request, NOW) == {
+    assert composer(AWP).result("ping.result", {}, NOW, {"request": request}) == {
         "jsonrpc": "2.0",
         "id": "p",
         "result": {"origin_ns": 5, "receive_ns": 1_500_000_000, "transmit_ns": 1_500_000_000},

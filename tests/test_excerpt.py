@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.excerpt import excerpt
+from conformance.errors import BadScenario
+from conformance.excerpt import excerpt, pointed
 from conformance.jsontext import Place, locate
 
 
@@ -34,3 +35,22 @@ def test_excerpt(text: str, pointer: str, width: int, shown: str, marks: str) ->
     line, under = excerpt(text, at(text, pointer), width)
     assert (line, under) == (shown, marks)
     assert len(line) <= max(width, 20)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "shown"),
+    [
+        (2, 3, ("  role: agent", "  ^~~~")),
+        (2, 9, ("  role: agent", "        ^~~~~")),
+        (1, 8, ("title: {x}", "       ^")),
+        (1, 99, ("title: {x}", "          ^")),
+        (3, 1, ()),
+        (0, 1, ()),
+    ],
+)
+def test_a_place_in_a_file_is_shown_by_its_word(line: int, column: int, shown: tuple[str, ...]) -> None:
+    assert pointed(BadScenario("x.yaml:1:1: no", "title: {x}\n  role: agent\n", line, column), 60) == shown
+
+
+def test_an_error_about_no_text_has_no_place() -> None:
+    assert pointed(BadScenario("a step: no"), 60) == ()

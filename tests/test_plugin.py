@@ -197,6 +197,28 @@ def test_a_known_failure_is_xfailed_and_one_that_is_mended_fails(pytester: pytes
     absent.stdout.fnmatch_lines(["*::blocked::VA-EVD-003 UNREACHABLE*"])
 
 
+def test_what_a_baseline_knows_is_xfailed_and_what_is_stale_fails_the_run(pytester: pytest.Pytester) -> None:
+    known = '[[known]]\nrequirement = "{}"\nscenario = "blocked"\nreason = "not yet"\nexpires = {}\n'
+    Path("known.toml").write_text(known.format("VA-EVD-003", "2999-01-01"), encoding="utf-8")
+    arguments = ("-k", "blocked", "--conformance-target", "reference:no-block-reason", "-rx")
+    result = run(pytester, *arguments, "--conformance-baseline", "known.toml")
+    assert result.ret == 0
+    result.assert_outcomes(xfailed=1, passed=6)
+    result.stdout.fnmatch_lines(
+        [
+            "baseline *known.toml: 1 expected, 0 unexpected, 0 stale, 0 unseen",
+            "XFAIL *::blocked::VA-EVD-003 - *known until 2999-01-01: not yet",
+        ]
+    )
+    assert report(pytester)["claim"]["status"] == "non-conformant"
+    with Path("known.toml").open("a", encoding="utf-8") as file:
+        file.write(known.format("VA-LIF-001", "2999-01-01"))
+    stale = run(pytester, *arguments, "--conformance-baseline", "known.toml")
+    assert stale.ret == pytest.ExitCode.TESTS_FAILED
+    stale.assert_outcomes(xfailed=1, passed=6)
+    stale.stdout.fnmatch_lines(["*stale, VA-LIF-001 in blocked: it does not fail any more; remove it"])
+
+
 def test_a_warning_passes_and_is_told(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         agent="""
@@ -305,7 +327,7 @@ def test_the_last_failures_run_again(pytester: pytest.Pytester) -> None:
     args = (*OTHERS, "-p", "no:xdist", "--conformance", PROTOCOL, "-k", "blocked")
     pytester.runpytest_subprocess(*args, "--conformance-target", "reference:no-block-reason")
     again = pytester.runpytest_subprocess(*args, "--lf", "-v")
-    again.assert_outcomes(passed=1, deselected=6 + 52)
+    again.assert_outcomes(passed=1)
     again.stdout.fnmatch_lines([f"{PROTOCOL}::blocked::VA-EVD-003 PASSED*"])
 
 
@@ -401,6 +423,7 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
         (("--conformance", PROTOCOL, "--conformance-role", "judge"), "*no role 'judge'*"),
         (("--conformance", PROTOCOL, "--conformance-config", "absent.toml"), "*absent.toml cannot be read*"),
         (("--conformance", PROTOCOL, "--conformance-patience", "long"), "*is a number*"),
+        (("--conformance", PROTOCOL, "--conformance-baseline", "none.toml"), "*none.toml does not exist*"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(pytester: pytest.Pytester, args: tuple[str, ...], said: str) -> None:

@@ -123,6 +123,12 @@ def test_an_unknown_mutation_is_an_error_that_lists_them(tmp_path: Path) -> None
     assert ", ".join(MUTATIONS) in result.stderr
 
 
+def test_what_is_about_a_report_has_no_place_here(tmp_path: Path) -> None:
+    result = run(tmp_path, VA, "--mutate", "echo", "--certify", "--jobs", "2")
+    assert result.exit_code == ExitCode.USAGE
+    assert "leave out --certify, --jobs" in result.stderr
+
+
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "mutations").write_text("taken", encoding="utf-8")
     result = run(tmp_path, VA, "-s", "blocked", "--mutate", "echo")

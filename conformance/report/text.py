@@ -67,16 +67,21 @@ def _summary(report: dict[str, Any]) -> Iterator[str]:
     for one in report["ics_findings"]:
         place = f" ({one['transcript']}:{one['line']})" if one["line"] else ""
         yield f"ICS: {one['message']}{place}"
-    if "baseline" in report:
-        yield from _baseline(report["baseline"])
+    yield from of_baseline(report)
     for missing in report.get("certification", {"missing": ()})["missing"]:
         yield f"not certified: {missing}"
     yield f"claim: {report['claim']['status']}"
     yield report["claim"]["wording"]
 
 
-def _baseline(known: dict[str, Any]) -> Iterator[str]:
-    """What was known to fail, and what has to be done about the rest; entries stand as they can be pasted."""
+def of_baseline(report: dict[str, Any]) -> Iterator[str]:
+    """What was known to fail, and what has to be done about the rest; entries stand as they can be pasted.
+
+    Nothing where the report has no baseline.
+    """
+    known = report.get("baseline")
+    if known is None:
+        return
     counts = ", ".join(f"{len(known[name])} {name}" for name in ("expected", "unexpected", "stale", "unseen"))
     yield f"baseline {known['path']}: {counts}"
     for entry in known["expected"]:
