@@ -86,12 +86,8 @@ class ErrandConnection:
             self._child.kill()
 
     async def ended(self) -> None:
-        """Wait until nothing runs any more; `finish` or `drop` goes before. If cancelled, it drops."""
-        try:
-            await asyncio.wait({self._worker})
-        except asyncio.CancelledError:
-            await self.drop()
-            raise
+        """Wait until no more is begun; `finish` or `drop` goes before."""
+        await asyncio.wait({self._worker})
 
     def _expire(self, seconds: float) -> None:
         self._late = f"the process was still running {seconds:g} s after the kit had said goodbye"
@@ -221,7 +217,14 @@ class ErrandTransport:
 
     async def shutdown(self) -> None:
         """End every connection and process."""
-        for connection in self._connections:
-            await connection.finish(WAIT * self._options.patience)
-        await asyncio.gather(*(connection.ended() for connection in self._connections))
-        await asyncio.gather(*(child.ended() for child in self._children))
+        try:
+            for connection in self._connections:
+                await connection.finish(WAIT * self._options.patience)
+            await asyncio.gather(*(connection.ended() for connection in self._connections))
+        except asyncio.CancelledError:
+            for connection in self._connections:
+                await connection.drop()
+            raise
+        finally:
+            await asyncio.gather(*(connection.ended() for connection in self._connections))
+            await asyncio.gather(*(child.ended() for child in self._children))
