@@ -156,6 +156,31 @@ def test_a_real_world_in_pytest(mode: str, tmp_path: Path) -> None:
     assert report["complete"] is True
 
 
+DEMO = f"ws-listen:{PYTHON} -m awp_sim demo --url {{url}}"
+RESUMES = f"ws-listen:{PYTHON} {shlex.quote(str(Path(__file__).parent.parent / 'peers' / 'awp_resumes.py'))}"
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize(
+    ("target", "resumes", "only", "least"),
+    [
+        pytest.param(DEMO, "false", (), 20, id="demo"),
+        pytest.param(RESUMES, "true", ("-s", "agent-[rsu]*"), 15, id="resumes"),
+    ],
+)
+def test_a_real_agent(target: str, resumes: str, only: tuple[str, ...], least: int, tmp_path: Path) -> None:
+    """Nothing is held against an agent of another maker, and what the kit says to it is what it announced."""
+    config = tmp_path / "agent.toml"
+    config.write_text(f"[ics]\nresumes = {resumes}\n")
+    options = ("--role", "agent", "--config", str(config), "--jobs", "4", *only)
+    run = conformance_run(tmp_path / "run", WORLD, target, *options)
+    assert run.of("fail", "warn", "inconclusive") == [], run.text
+    assert (run.code, run.report["complete"]) == (0, True)
+    assert set(run.statuses.values()) <= {"passed", "not-applicable"}
+    assert (run.statuses["agent-resume"] == "passed") is (resumes == "true")
+    assert len([name for name in run.of("pass") if name.startswith("AWP-")]) >= least
+
+
 def test_a_report_that_was_tampered_with_is_not_judged_alike(tmp_path: Path) -> None:
     """Whoever holds the transcripts can see that a verdict does not follow from them."""
     run = conformance_run(tmp_path, "va-agent-protocol", "reference:second-terminal", "-s", "happy-path")
