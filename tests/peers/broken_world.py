@@ -238,8 +238,13 @@ def needs_no_approval(world: World) -> None:
 
 
 @fault("AWP-CMD-005", "command-stream", feature="servo")
-def waits_for_commands_for_ever(world: World) -> None:
-    world._decls["servo"] = {**world._decls["servo"], "watchdog_ms": 1_000_000}
+def blames_itself_for_missing_commands(world: World) -> None:
+    def rewrite(message: Message) -> Message:
+        if message.get("params", {}).get("reason") == "watchdog":
+            message["params"]["reason"] = "world_error"
+        return message
+
+    on_the_wire(world, rewrite)
 
 
 # What messages say.
@@ -412,12 +417,12 @@ def sends_no_telemetry(world: World) -> None:
     silently(world, "_send_telemetry")
 
 
-@fault("AWP-DAT-003", "action-streaming")
-def sends_twice_as_often(world: World) -> None:
+@fault("AWP-DAT-003", "reliable-channel")
+def sends_everything_often(world: World) -> None:
     def frames(honest: Callable[..., None], s: Any, now: int) -> None:
         due = [grant for grant in s.grants.values() if now >= grant.next_due_ns]
         honest(s, now)
-        for grant in due:
+        for grant in due * 20:
             world._emit_frame(s, grant, now)
 
     instead(world, "_stream_frames", frames)
