@@ -99,17 +99,17 @@ def _announced(seq: int, steps: dict[int, Said], said: Sequence[Said]) -> set[st
 
 
 def unmet(ours: Iterable[Finding], said: Sequence[Said]) -> Mistake | None:
-    """The first announcement that nothing came of, in a scenario that was played to its end."""
+    """The first announcement that nothing came of, in a scenario that was played to its end.
+
+    What was left out may not show, where nothing came after it.
+    """
     steps = {one.seq for one in said if one.seq}
     broken = [(one.seq, one.requirement) for one in ours]
-    for one in said:
+    for one in (one for one in said if one.seq):
+        # It may show only later, but not in what another step said.
+        shown = {name for seq, name in broken if seq == one.seq or (seq > one.seq and seq not in steps)}
         for name in one.breaks:
-            # It may show only later, but not in what another step said, unless nothing was said.
-            places = [seq for seq, requirement in broken if requirement == name]
-            if not any(
-                seq == one.seq or (seq > one.seq and (not one.seq or seq not in steps)) for seq in places
-            ):
-                return Mistake(
-                    f"the step announces that it breaks {name}, and nothing did", one.line, one.seq
-                )
+            if name not in shown:
+                told = f"the step announces that it breaks {name}, and nothing did"
+                return Mistake(told, one.line, one.seq)
     return None

@@ -106,11 +106,11 @@ class Bindings:
         if name == "fresh":
             return self.fresh()
         family, _, rest = name.partition(".")
-        if family == FACTS[:-1]:
+        if name.startswith(FACTS):
             return self._fact(rest)
-        if family == "count":
+        if family == "count" and rest:
             return self.count(rest)
-        if family == "last":
+        if family == "last" and rest:
             return self.counts.get(rest, 0)
         if family in scope:
             return pointer_value(scope[family], rest)

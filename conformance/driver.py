@@ -227,8 +227,7 @@ class Driver:
     def _expect(self, step: Step, now: Now) -> None:
         match = self._bindings.fill(step.args.get("match", {"$is": True}), now)
         instead = self._bindings.fill(step.args.get("instead", {}), now)
-        # A request that came before the step has its answer.
-        seen = len(self._line(step)[1].inbox) if step.verb == "reply" else 0
+        seen = len(self._line(step)[1].inbox) if step.verb == "reply" else 0  # earlier ones are answered
         self._wait_for(step, now.monotonic + self._time(step), seen=seen, match=match, instead=instead)
 
     def _answer(self, step: Step, message: Message, now: Now) -> None:
@@ -327,8 +326,8 @@ class Driver:
             self._stalled(step, unsure) if is_lost else self._contradicted(step, None, said)
         else:
             mute = "" if self._heard else "the implementation said nothing: "
-            usual = allowed(step, self.patience)
-            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual:g} s")
+            usual = f"{allowed(step, self.patience):g} s"
+            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual}")
 
     def _cut_off(self, waiting: Waiting, ended: str) -> None:
         """The connection ended while the step waited."""

@@ -99,6 +99,8 @@ def test_what_follows_a_fault_of_the_implementation_is_no_mistake() -> None:
 def test_an_announcement_that_nothing_came_of_is_a_mistake() -> None:
     said = [Said(4, 7, ("X-1", "X-2"))]
     assert unmet([broken("X-1", 4), broken("X-2", 6)], said) is None
+    assert unmet([broken("X-2", 9)], [Said(0, 7, ("X-1",))]) is None  # what was left out may not show
+    assert unmet([broken("X-1", 4), broken("X-2", 6)], [*said, Said(6, 9, ("X-2",))]) is not None
     assert unmet([broken("X-1", 4), broken("X-2", 3)], said) == Mistake(
         "the step announces that it breaks X-2, and nothing did", 7, 4
     )
