@@ -163,6 +163,7 @@ class Campaign:
 
 def run_of(plan: Plan, result: Result) -> evaluation.Run:
     """The scenario's run with everything that its transcript shows, until the kit itself went wrong."""
+    result = _excused(result)
     evidence = evaluation.Evidence()
     path = plan.out / result.transcript
     on_record = bool(result.transcript) and path.is_file()
@@ -188,6 +189,22 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         needs=tuple(statement.needed(result.scenario.needs)),
         stretched=result.stretched,
     )
+
+
+def _excused(result: Result) -> Result:
+    """The result without what a step holds against an implementation that a late kit may have led to it.
+
+    Who misses the kit's heartbeats is right to give up what it was doing.
+    """
+    if result.late <= LATE or all(one.ok for one in result.findings):
+        return result
+    but = f", but the kit itself was {result.late:.1f} s late"
+    findings = tuple(
+        one if one.ok else one._replace(message=one.message + but, inconclusive=True)
+        for one in result.findings
+    )
+    status = "inconclusive" if result.status == "failed" else result.status
+    return replace(result, status=status, reason=result.reason + but, findings=findings)
 
 
 def _watched(result: Result, evidence: evaluation.Evidence) -> Result:

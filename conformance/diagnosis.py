@@ -133,8 +133,12 @@ def _refused(target: str, error: TargetUnavailable) -> Line:
 
 
 _CONDITIONS: Mapping[type[TargetUnavailable], tuple[str, str, int]] = {
-    AccessRefused: ("credentials", "say in the configuration which credentials the kit has", ExitCode.USAGE),
-    NotTrusted: ("TLS", "say in the configuration whose certificates the kit is to trust", ExitCode.USAGE),
+    AccessRefused: (
+        "credentials",
+        "name a token in the configuration: [connection] token_env or token_file",
+        ExitCode.USAGE,
+    ),
+    NotTrusted: ("TLS", "name who vouches for it in the configuration: [connection] ca", ExitCode.USAGE),
     WrongSubprotocol: ("subprotocol", "the two have to agree on one", ExitCode.BROKEN),
 }
 
@@ -159,7 +163,8 @@ def _spoken(made: Campaign, first: Scenario, result: Result, tap: Tap) -> Iterat
     handshake = _handshake(made, first, result, tap)
     yield handshake
     if handshake.status == "ok":
-        yield _long(made, first)
+        if any(step.verb in ("send", "request") for step in first.steps):
+            yield _long(made, first)
         yield from _facts(made)
 
 

@@ -136,10 +136,20 @@ def mistake(schema: Any, value: Any) -> str:
     return said
 
 
+def _sayable(value: Any) -> bool:
+    """Whether TOML can say it: it has no null."""
+    try:
+        return bool(tomltext.value(value))
+    except ValueError:
+        return False
+
+
 def defaults(pack: Pack, role: str, lesson: Lesson) -> dict[str, Any]:
     """What may be stated unasked: what was learnt, else the pack's default."""
     known = facts_for(pack, role)
-    own = {path: row["default"] for path, row in known.items() if "default" in row}
+    own = {
+        path: row["default"] for path, row in known.items() if "default" in row and _sayable(row["default"])
+    }
     return own | {path: value for path, value in lesson.facts.items() if path in known}
 
 
@@ -165,6 +175,14 @@ def _head(statement: Statement) -> Iterator[str]:
         else f"# target = {target}  # where it is, as --target has it"
     )
     yield ""
+    if "://" in statement.target:
+        yield from (
+            "# How the server lets the kit in.",
+            "# [connection]",
+            '# ca = "ca.pem"',
+            '# token_env = "TOKEN"',
+            "",
+        )
     yield "[implementation]"
     for name in ("name", "version", "vendor"):
         said = statement.implementation.get(name, "")
@@ -191,9 +209,12 @@ def _fact(path: str, row: Mapping[str, Any], statement: Statement) -> Iterator[s
         yield f"# the implementation names {', '.join(map(tomltext.value, statement.hints[path]))}"
     if path in statement.facts:
         yield from tomltext.lines(tomltext.path(path), statement.facts[path], "ics")
+    elif "default" in row and not _sayable(row["default"]):
+        yield "# left out: the pack's default holds, which TOML cannot say, since it holds a null"
     else:
         yield "# not stated:"
-        shown = tomltext.lines(tomltext.path(path), _example(row["schema"]), "ics")
+        example = row["default"] if "default" in row else _example(row["schema"])
+        shown = tomltext.lines(tomltext.path(path), example, "ics")
         yield from (f"# {line}" for line in shown)
 
 

@@ -59,7 +59,7 @@ class Result:
     said: tuple[Said, ...] = ()
     """What the kit's steps sent, and what it was to break."""
     late: float = 0.0
-    """How late the kit was with a message of its own accord, at worst, in seconds."""
+    """How late the kit itself was with anything, at worst, in seconds."""
     attempt: int = 1
     """Which of the scenario's runs it was, from 1."""
     stretched: float = 1.0
@@ -283,7 +283,7 @@ class Session:
             tuple(self.driver.findings),
             self._cables.heard,
             tuple(self.driver.announcements.said),
-            self.driver.courtesy.late,
+            max(self.driver.courtesy.late, self._cables.strain.worst),
             attempt=self._attempt,
             stretched=round(self._cables.strain.stretch, 2),
         )

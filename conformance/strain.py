@@ -36,6 +36,8 @@ class Strain:
         self._late: deque[tuple[float, float]] = deque(maxlen=KEPT)
         self.stretch = 1.0
         """How many times as patient as usual the kit should be; it only ever grows, up to LIMIT."""
+        self.worst = 0.0
+        """How late a timer fired at worst, in seconds."""
 
     def set(self, due: float) -> None:
         """The timer is set, and should fire at `due`."""
@@ -46,6 +48,7 @@ class Strain:
         late, self._due = self._overdue(now), None
         if late > SLACK:
             self._late.append((now, late))
+            self.worst = max(self.worst, late)
             self._grow(1 + self.late_since(now - late - WINDOW, now) / WINDOW)
 
     def answered(self, seconds: float) -> None:
@@ -60,7 +63,9 @@ class Strain:
             if now - fired > TICK:
                 break
             recent = max(recent, now - fired + late)
-        lag = max(self._overdue(now), recent)
+        overdue = self._overdue(now)
+        self.worst = max(self.worst, overdue)
+        lag = max(overdue, recent)
         return lag if lag > SLACK else 0.0
 
     def late_since(self, then: float, now: float) -> float:

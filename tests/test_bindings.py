@@ -49,6 +49,11 @@ def test_fill(node: Any, filled: Any) -> None:
     assert bindings(x=[1, {"a": None}], s="hi").fill(node, NOW) == filled
 
 
+def test_last_and_count_alone_are_names_as_any() -> None:
+    made = bindings(last="a-1", count="a-2").fill(["${last}", "${count}", "${last.n}"], NOW)
+    assert made == ["a-1", "a-2", 0]
+
+
 def test_long_values_are_written_in_full() -> None:
     text = "[" + ",".join(["1"] * 5000) + "]"
     assert bindings(x=[1] * 5000).fill("a ${x}", NOW) == "a " + text
@@ -77,7 +82,6 @@ def test_a_counter_goes_on_with_each_use() -> None:
     values = bindings()
     template = ["${last.n}", "${count.n}", "no ${count.n}", "${count.m}", "${last.n}"]
     assert values.fill(template, NOW) == [0, 1, "no 2", 1, 2]
-    assert bindings(last=5, count=6).fill(["${last}", "${count}"], NOW) == [5, 6]
 
 
 def test_when_the_clock_read_zero() -> None:

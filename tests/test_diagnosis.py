@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from live import PYTHON, peer
 
-from conformance import diagnosis, packs
+from conformance import diagnosis, initiation, packs
 from conformance.campaign import Request
 from conformance.diagnosis import Line
 
@@ -69,7 +69,7 @@ WORLDS: Mapping[str, list[Told]] = {
         ("wrong", "subprotocol", "chose no subprotocol; the kit offered 'awp'; the two have")
     ],
     "ws_wrong_subprotocol": [("wrong", "subprotocol", "chose what the kit did not offer")],
-    "ws_wants_credentials": [("wrong", "credentials", "it answered HTTP 401 where 101 was expected; say")],
+    "ws_wants_credentials": [("wrong", "credentials", "HTTP 401")],
     "ws_answers_404": [("wrong", "start", "it answered HTTP 404 where 101 was expected")],
     "ws_exits_before_url": [
         ("wrong", "start", "gave no URL: the process exited with status 2: port already in use")
@@ -82,7 +82,8 @@ WORLDS: Mapping[str, list[Told]] = {
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The ICS of an agent of which no more is asked than that it completes a task."""
     path = tmp_path_factory.mktemp("ics") / "conformance.toml"
-    names = ("failure", "blocking", "cancellation", "retry", "replacement", "gates", "evaluation")
+    facts = initiation.facts_for(VA, "agent")
+    names = [name for name, row in facts.items() if row["schema"].get("type") == "boolean"]
     path.write_text("[ics]\n" + "".join(f"{name} = false\n" for name in names), encoding="utf-8")
     return path
 
@@ -225,7 +226,7 @@ def test_facts_that_are_not_stated_and_one_that_does_not_hold(tmp_path: Path) ->
     """The agent fails what is said to succeed, and retries are promised of a task that is not named."""
     path = tmp_path / "conformance.toml"
     path.write_text(
-        "[ics]\nretry = true\nblocking = false\ncancellation = true\n[ics.tasks.succeeds]\n"
+        "[ics]\nretry = true\nblocking = false\ntimeout = false\ncancellation = true\n[ics.tasks.succeeds]\n"
         'objective = "o"\nacceptanceCriteria = ["a"]\nmetadata = {simulate = {outcome = "failed"}}\n',
         encoding="utf-8",
     )

@@ -13,8 +13,11 @@ import pytest
 from live import PYTHON, peer
 
 from conformance import packs, scenarios
+from conformance.actions import Outcome
+from conformance.campaign import run_of
+from conformance.findings import Finding
 from conformance.report import evaluation
-from conformance.runner import Plan, Session, run_one
+from conformance.runner import Plan, Result, Session, run_one
 from conformance.scenarios import Scenario
 from conformance.strain import LIMIT, Strain
 
@@ -81,6 +84,7 @@ def test_how_long_it_was_late_in_all() -> None:
     assert strain.late_since(2.0, 3.0) == 0.25
     strain.set(4.0)
     assert strain.late_since(2.0, 5.0) == 1.25
+    assert strain.worst == 0.5
 
 
 # ── records ──────────────────────────────────────────────────────────────────────────────────────
@@ -141,8 +145,9 @@ def stalled(out: Path, target: str, steps: str, when: int) -> tuple[str, str]:
                 done = await session._next()
         finally:
             await session.close()
-        outcome = session.driver.outcome
-        return (outcome.status, outcome.reason) if outcome else ("passed", "")
+        result = session.result(session.driver.outcome or Outcome("passed"), 0.0)
+        assert result.late > 0.9  # and whoever judges the result knows
+        return result.status, result.reason
 
     when_over: list[bool] = []
     told = asyncio.run(conversation())
@@ -157,7 +162,8 @@ def test_an_answer_within_a_deadline_that_is_noticed_late_is_in_time(tmp_path: P
     # The record says as much, so that the same can be judged from it.
     assert came["time"] >= 1.0
     assert came["lag"] > 0.9
-    assert came["time"] - came["lag"] < 0.3
+    [sent] = [row for row in rows(tmp_path) if row.get("event") == "sent"]
+    assert came["time"] - came["lag"] - sent["time"] < 0.3
 
 
 def test_no_answer_within_a_deadline_that_a_stalled_kit_spent_is_inconclusive(tmp_path: Path) -> None:
@@ -170,9 +176,22 @@ def test_no_answer_within_a_deadline_that_a_stalled_kit_spent_is_inconclusive(tm
     assert reason.startswith("completed did not come within 400 ms, but the kit itself was ")
 
 
+def test_what_a_step_holds_against_it_is_inconclusive_where_the_kit_was_late(tmp_path: Path) -> None:
+    """The implementation may have given up because the kit's heartbeats did not come."""
+    wrong = Finding("VA-MSG-002", False, "agent", 0, "failed came")
+    right = Finding("VA-MSG-004", True, "agent")
+    for late, status, verdicts in ((0.4, "failed", [False, False]), (0.6, "inconclusive", [True, False])):
+        made = Result(scenario("- wait: 1 s\n"), "failed", "failed came", findings=(wrong, right), late=late)
+        run = run_of(plan(tmp_path, "stdio:x"), made)
+        assert run.status == status
+        assert [one.inconclusive for one in run.evidence.findings] == verdicts
+    assert run.reason == "failed came, but the kit itself was 0.6 s late"
+    assert run.evidence.findings[0].message == run.reason
+
+
 def test_a_slow_first_answer_makes_the_kit_wait_longer_and_the_result_says_so(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(
-        "import sys, time\nsys.stdin.readline(); time.sleep(1.5)\n"
+        "import sys, time\nsys.stdin.readline(); time.sleep(2)\n"
         'print(\'{"type": "accepted"}\', flush=True)\nsys.stdin.read()\n'
     )
     steps = "- raw: '{}'\n- expect: accepted\n- expect: completed\n  within: 600 ms\n"
