@@ -108,9 +108,9 @@ class Bindings:
         family, _, rest = name.partition(".")
         if name.startswith(FACTS):
             return self._fact(rest)
-        if name.startswith("count."):  # a name without a member is anybody's
+        if family == "count" and rest:
             return self.count(rest)
-        if name.startswith("last."):
+        if family == "last" and rest:
             return self.counts.get(rest, 0)
         if family in scope:
             return pointer_value(scope[family], rest)

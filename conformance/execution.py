@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from conformance.campaign import Campaign
 from conformance.console import say
 from conformance.crew import Crew
 from conformance.errors import ExitCode
+from conformance.interruption import ignore, ignored
 from conformance.report.evaluation import Run
 from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
@@ -31,10 +33,12 @@ def execute(campaign: Campaign) -> int:
     if campaign.alone:
         say(f"conformance: {campaign.alone}", err=True)
     before = signal.signal(signal.SIGTERM, _terminate)
+    atexit.register(ignore)  # what is over when the program ends cannot be interrupted any more
     stopped = _all_of(campaign) if campaign.jobs == 1 else _several_at_a_time(campaign)
-    value = campaign.write(complete=not stopped and campaign.is_through)
-    say(reports.RENDERERS["text"](value), nl=False)
-    say(f"report: {campaign.path}")
+    with ignored():
+        value = campaign.write(complete=not stopped and campaign.is_through)
+        say(reports.RENDERERS["text"](value), nl=False)
+        say(f"report: {campaign.path}")
     if stopped:
         return ExitCode.INTERRUPTED
     signal.signal(signal.SIGTERM, before)

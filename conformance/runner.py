@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance import KIT, transcript
+from conformance import KIT, interruption, transcript
 from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.announcing import Said
 from conformance.bindings import difference
@@ -107,8 +107,8 @@ def run_one(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
 
     Raises Interrupted on SIGINT, when everything that was started is ended.
     """
-    result = asyncio.run(result_of(plan, scenario, attempt))
-    if result.status == "interrupted":
+    result, came = interruption.run(lambda: result_of(plan, scenario, attempt))
+    if came or result.status == "interrupted":
         raise Interrupted(result)
     return result
 

@@ -168,6 +168,20 @@ def test_a_process_without_an_answer_ends_the_connection(name: str, sentence: st
     run(main)
 
 
+def test_a_message_that_waits_is_handed_over_though_the_one_before_had_no_answer() -> None:
+    async def main() -> None:
+        async with using(once("answers_once")) as transport:
+            connection = await transport.open()
+            await connection.send(b"")
+            assert await answer(connection, b"{}") == b"{}\n"
+            await connection.send(b"")
+            await connection.finish(20)
+            told = "the process wrote nothing to standard output; the process exited with status 0"
+            assert await rest(connection) == (b"", Ended(False, told, 0))
+
+    run(main)
+
+
 def test_a_process_that_does_not_read_its_input_may_answer() -> None:
     async def main() -> None:
         async with using(once("half_line_then_exit")) as transport:

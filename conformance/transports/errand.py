@@ -2,7 +2,8 @@
 
 The message is written to the file whose path stands in place of `{input}` in the command, and the
 answer is read from that in place of `{output}`; without them, standard input and standard output.
-Processes run one after another. One that exits without an answer ends the connection.
+Processes run one after another. One that exits without an answer ends the connection, unless another
+message waits already.
 """
 
 from __future__ import annotations
@@ -85,12 +86,8 @@ class ErrandConnection:
             self._child.kill()
 
     async def ended(self) -> None:
-        """Wait until nothing runs any more; `finish` or `drop` goes before. If cancelled, it drops."""
-        try:
-            await asyncio.wait({self._worker})
-        except asyncio.CancelledError:
-            await self.drop()
-            raise
+        """Wait until no more is begun; `finish` or `drop` goes before."""
+        await asyncio.wait({self._worker})
 
     def _expire(self, seconds: float) -> None:
         self._late = f"the process was still running {seconds:g} s after the kit had said goodbye"
@@ -100,7 +97,7 @@ class ErrandConnection:
     async def _work(self) -> None:
         try:
             while (message := await self._messages.get()) is not None and not self._late:
-                self._inbox.put(Incoming(await self._answer(message)))
+                await self._hand_over(message)
             self._inbox.end(self._remark)
         except _NoAnswer as none:
             self._inbox.end(Ended(clean=False, detail=str(none), code=none.code))
@@ -112,6 +109,14 @@ class ErrandConnection:
         finally:
             self._deadline.cancel()
             self._inbox.end(DROPPED)
+
+    async def _hand_over(self, message: bytes) -> None:
+        """Take the answer to a message. What waits already need not suffer from one that has none."""
+        try:
+            self._inbox.put(Incoming(await self._answer(message)))
+        except _NoAnswer:
+            if self._late or self._messages.qsize() <= int(self._leaving):
+                raise
 
     async def _answer(self, message: bytes) -> bytes:
         folder = Path(tempfile.mkdtemp(prefix="conformance-"))  # nobody else may look into it
@@ -212,7 +217,14 @@ class ErrandTransport:
 
     async def shutdown(self) -> None:
         """End every connection and process."""
-        for connection in self._connections:
-            await connection.finish(WAIT * self._options.patience)
-        await asyncio.gather(*(connection.ended() for connection in self._connections))
-        await asyncio.gather(*(child.ended() for child in self._children))
+        try:
+            for connection in self._connections:
+                await connection.finish(WAIT * self._options.patience)
+            await asyncio.gather(*(connection.ended() for connection in self._connections))
+        except asyncio.CancelledError:
+            for connection in self._connections:
+                await connection.drop()
+            raise
+        finally:
+            await asyncio.gather(*(connection.ended() for connection in self._connections))
+            await asyncio.gather(*(child.ended() for child in self._children))
