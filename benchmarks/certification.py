@@ -25,7 +25,7 @@ from typing import Any
 
 POSES = ((0.4, 0.4, 0.6), (-0.4, 0.3, 0.2), (0.0, -0.45, 0.5))
 OUTSIDE = (0.9, 0.0, 0.4)
-SHORT = "--watchdog-ms 1500 --heartbeat-ms 1200 --reconnect-window-ms 4000 --max-duration-ms 3000"
+SHORT = "--watchdog-ms 1500 --heartbeat-ms 1500 --reconnect-window-ms 4000 --max-duration-ms 3000"
 """So that neither has to wait for long. A heartbeat and a window of the default need 15 and 30 s."""
 
 WORLDS = {
