@@ -82,7 +82,6 @@ def test_a_counter_goes_on_with_each_use() -> None:
     values = bindings()
     template = ["${last.n}", "${count.n}", "no ${count.n}", "${count.m}", "${last.n}"]
     assert values.fill(template, NOW) == [0, 1, "no 2", 1, 2]
-    assert bindings(last=5, count=6).fill(["${last}", "${count}"], NOW) == [5, 6]
 
 
 def test_when_the_clock_read_zero() -> None:

@@ -409,8 +409,8 @@ def test_an_error_says_where_in_the_kit_it_was(capsys: pytest.CaptureFixture[str
         (("nothing",), "there is no pack 'nothing'; there is "),
         (("awp", "--role", "robot"), "awp@0.1-draft.12 has no role 'robot'; it has world, agent"),
         (
-            ("va-agent-protocol", "--role", "orchestrator"),
-            "there is no scenario yet that certifies the orchestrator of va-agent-protocol@0.1.0",
+            ("ossa-a2a", "--role", "coordinator"),
+            "there is no scenario yet that certifies the coordinator of ossa-a2a@0.3.3",
         ),
         (("awp", "-s", "nothing"), "no scenario is called 'nothing'; there is action-lockstep, "),
         (("awp", "-s", "handshake", "-s", "typo"), "no scenario is called 'typo'"),

@@ -268,7 +268,7 @@ def test_a_secret_gets_nowhere(tmp_path: Path) -> None:
     token = f"t0p-{secrets.token_hex(12)}"
     (tmp_path / "token").write_text(token)
     target = peer("tells_a_secret", str(tmp_path / "token"))
-    done = conformance_run(tmp_path, "awp", target, "--patience", "0.05", "-s", "handshake", "-s", "observer")
+    done = conformance_run(tmp_path, "awp", target, "--patience", "0.3", "-s", "handshake", "-s", "observer")
     assert done.code in (1, 3)
     written = [path for path in (tmp_path / "report").rglob("*") if path.is_file()]
     assert len(written) >= 3

@@ -261,7 +261,7 @@ def test_whatever_they_do_a_run_ends_in_time_with_a_sentence_and_a_report(tmp_pa
     runs.write_text(json.dumps({name: command(row, mark) for name, row in ROWS.items()}))
     done = subprocess.run(
         [sys.executable, str(FORKED), str(runs)],
-        capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=600, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.stderr == ""
     ended = json.loads(done.stdout)
