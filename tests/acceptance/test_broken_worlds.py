@@ -16,6 +16,9 @@ from conformance.report import evaluation
 AT_ONCE = 4
 """Most of the time, both sides of a run wait for the other."""
 
+TRIES = 3
+"""On a machine that is too busy, a scenario can be inconclusive; it never blames what is not to blame."""
+
 WORLD = "awp@0.1-draft.7"
 """What the world of another maker is built to."""
 
@@ -37,6 +40,10 @@ def test_each_broken_copy_is_caught_by_the_requirement_that_it_breaks(tmp_path: 
     known = {scenario.name: scenario for scenario in scenarios.of_pack(pack, pack.peer_of("world"))}
     facts = configuration.facts(pack, {})
 
+    def caught_by(name: str) -> list[str]:
+        """What fails at last: a machine that is too slow to tell is asked again."""
+        return next(filter(None, (found(name) for _ in range(TRIES))), [])
+
     def found(name: str) -> list[str]:
         """The requirements that fail, in the one scenario that shows the fault."""
         target = peer("broken_world", name, scheme="launch")
@@ -49,5 +56,5 @@ def test_each_broken_copy_is_caught_by_the_requirement_that_it_breaks(tmp_path: 
 
     assert len(FAULTS) >= 40
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        caught = dict(zip(FAULTS, pool.map(found, FAULTS), strict=True))
+        caught = dict(zip(FAULTS, pool.map(caught_by, FAULTS), strict=True))
     assert caught == {name: [fault.requirement] for name, fault in FAULTS.items()}
