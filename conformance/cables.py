@@ -64,6 +64,8 @@ class Cables:
 
     def __init__(self, queue: asyncio.Queue[Any], writer: transcript.Writer, role: str, peer: str) -> None:
         self.heard = False
+        self.gave_up = False
+        """Whether the kit waits for no more of what it awaited."""
         self._queue = queue
         self._writer = writer
         self._role, self._peer = role, peer
@@ -267,7 +269,9 @@ class Cables:
         by = self._peer if cable.ended_by_kit else self._role
         told = dict.fromkeys(filter(None, (cable.lost, ended.detail)))  # often the same
         detail = "; ".join(told)
-        return Closed(self._number(), cable.name, self._time(), by, ended.clean, detail)
+        # What one would still have said that the kit waited for no longer, and ended by force, nobody knows.
+        final = ended.clean or not (self.gave_up and cable.ended_by_kit)
+        return Closed(self._number(), cable.name, self._time(), by, ended.clean, detail, final)
 
     def _written(self, event: Event) -> Event:
         self._writer.append(event)

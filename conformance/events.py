@@ -98,7 +98,7 @@ class Closed(NamedTuple):
     clean: bool = True
     detail: str = ""
     final: bool = True
-    """False where the record merely stops (an interrupted run): silence then proves nothing."""
+    """False where the record merely stops, or the kit ended it by force: silence then proves nothing."""
     lag: float = 0.0
 
 

@@ -223,8 +223,10 @@ class Session:
         done = await self.begin()
         while not done:
             done = await self._next()
+        outcome = self.driver.outcome or Outcome("passed")
+        self._cables.gave_up = outcome.status == "inconclusive"
         await self._cables.say_goodbye(self._goodbye)
-        return self.driver.outcome or Outcome("passed")
+        return outcome
 
     @property
     def _goodbye(self) -> float:

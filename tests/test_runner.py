@@ -123,6 +123,14 @@ def test_who_stops_speaking_in_the_middle_is_inconclusive(tmp_path: Path) -> Non
 # ── interruption ─────────────────────────────────────────────────────────────────────────────────
 
 
+def test_who_is_waited_for_no_longer_is_not_blamed_for_what_it_had_still_to_say(tmp_path: Path) -> None:
+    """It works on a task that it accepted when the kit's own patience ends, and is ended by force."""
+    done = conformance_run(tmp_path, VA, peer("works_for_long"), "--patience", "0.1", "-s", "happy-path")
+    assert (done.code, done.statuses) == (3, {"happy-path": "inconclusive"})
+    assert done.of("fail", "warn") == []
+    assert "VA-LIF-003" in done.of("inconclusive")
+
+
 def begin(tmp_path: Path, mark: str, *before: str) -> subprocess.Popen[str]:
     """A run in the middle of its second scenario, in which the peer has accepted and says no more."""
     command = [
