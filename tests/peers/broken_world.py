@@ -469,6 +469,20 @@ def heeds_no_seed(world: World) -> None:
     instead(world.rng, "seed", lambda honest, *given: None)
 
 
+@fault("AWP-MA-004", "two-sessions")
+def a_refusal_takes_the_channels_of_another(world: World) -> None:
+    refused: list[Message] = []
+
+    def rewrite(message: Message) -> Message:
+        if message.get("error", {}).get("code") == 2007:
+            refused.append(message)
+        if refused and "granted" in message.get("result", {}):
+            return {"jsonrpc": "2.0", "id": message["id"], "error": refused[0]["error"]}
+        return message
+
+    on_the_wire(world, rewrite)
+
+
 async def serve(name: str) -> None:
     """Serve the world that is broken in this way until the process is told to end."""
     logging.disable()
