@@ -76,10 +76,14 @@ class ListenTransport:
 
     async def _unheard(self) -> None:
         """Wait for the server's own end: whoever had not finished a handshake is gone with the process."""
-        if self._server is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LINGER):
-                    await self._server.wait_closed()
+        if self._server is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER):
+                await self._server.wait_closed()
+        for socket in [*self._server.all_connections]:
+            socket.transport.abort()  # one that came while the server closed, and was refused, say
+        await asyncio.sleep(0)  # what was aborted is lost, and closed, in the next turn
 
     async def _start(self) -> None:
         self._server = await serve(
