@@ -163,7 +163,8 @@ def test_a_certificate_without_tls_changes_nothing(certificate: Path) -> None:
 # --- a token gets nowhere -----------------------------------------------------------------------
 
 TELLS = {
-    "message": ("inconclusive", "closed with code 4001: bad redacted-----"),
+    # It may close before the kit has sent anything, or after.
+    "message": ("inconclusive failed", "closed with code 4001: bad redacted-----"),
     "error": ("unreachable", "did not let the kit in, which showed a token by {by}: it answered HTTP 401"),
     "redirect": ("unreachable", "it answered HTTP 302 where 101 was expected"),
     "status line": ("unreachable", "is not a WebSocket server: "),
@@ -191,8 +192,8 @@ def test_a_token_gets_nowhere_however_often_it_comes_back(
     with ThreadPoolExecutor(5) as pool:
         runs = list(pool.map(lambda case: told(*case, tmp_path, monkeypatch), cases))
     for (how, by), (token, done) in zip(cases, runs, strict=True):
-        status, sentence = TELLS[how]
-        assert done.statuses == {"handshake": status}, (how, by)
+        statuses, sentence = TELLS[how]
+        assert done.statuses["handshake"] in statuses.split(), (how, by)
         assert sentence.format(by=by) in done.report["scenarios"][0]["reason"]
         written = {path: path.read_text("utf-8") for path in done.out.rglob("*") if path.is_file()}
         said = "".join([*written.values(), done.text, done.said])
