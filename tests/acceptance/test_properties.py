@@ -28,11 +28,13 @@ from conformance.monitor import Monitor
 from conformance.packs import Pack
 
 each_pack = pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
-# An example that fails is told as it was drawn: making it smaller would take minutes.
+# An example that fails is told as it was drawn: making it smaller would take minutes. The examples are the
+# same each time; others are tried by hand, without `derandomize`.
 often = settings(
     max_examples=80,
+    derandomize=True,
     deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
 seldom = settings(often, max_examples=20)
@@ -49,6 +51,8 @@ class Apart(NamedTuple):
     """The members whose values are a thing's own."""
     begin: tuple[str, ...] = ()
     """The kinds of messages with which a whole record begins, where what is missing shows by others."""
+    only: tuple[str, ...] = ()
+    """The members that say that a thing has what no other may have at the same time."""
     always: bool = False
     """Whether each message has each of the members: one that has not may be about any thing."""
 
@@ -66,7 +70,8 @@ APART = {
             *(f"/result/embodiments/{index}/id" for index in range(4)),
             # An approval is asked of one session for an action of another.
             *("/params/approval_id", "/result/approval_id", "/params/requester/session"),
-        )
+        ),
+        only=("/result/granted/admin",),
     ),
     "ossa-a2a": Apart(
         by=(
@@ -231,10 +236,15 @@ def is_independent(pack: Pack, events: tuple[Event, ...]) -> bool:
     named = messages(pack, events)
     if any(message.kind is None or not message.known_party for message in named):
         return False
+    # What comes from the wrong side may be about anything too.
+    if any(message.event.party not in message.kind.senders for message in named if message.kind):
+        return False
     if any(message.is_a(row["on"]) and not _names(message, row) for message in named for row in moves(pack)):
         return False
     told = APART[pack.protocol]
     if told.always and any(not isinstance(one.at(member), str) for one in named for member in told.by):
+        return False
+    if any(one.at(member) for one in named for member in told.only):
         return False
     begin = told.begin
     if begin and named[0].name not in begin:
