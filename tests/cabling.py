@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import shutil
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from conformance.transports import Connection, Ended, Options, Transport, make_transport
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 that nobody but itself vouches for; and a file that holds its key too."""
+    if (openssl := shutil.which("openssl")) is None:
+        pytest.skip("needs openssl to make a certificate")
+    key, path, both = folder / "key.pem", folder / "cert.pem", folder / "both.pem"
+    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    options += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([openssl, *options, "-keyout", key, "-out", path], check=True, capture_output=True)
+    both.write_bytes(path.read_bytes() + key.read_bytes())
+    return path, both
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import cabling
 import pytest
 from cabling import rest, run, using
 from live import Run, conformance_run, peer
@@ -25,15 +25,7 @@ TOKEN = "abcd/efgh+1234="
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for 127.0.0.1 that vouches for itself, with its key."""
-    if (openssl := shutil.which("openssl")) is None:
-        pytest.skip("needs openssl to make a certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    key, path = folder / "key.pem", folder / "cert.pem"
-    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    options += ["-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run([openssl, *options, "-keyout", key, "-out", path], check=True, capture_output=True)
-    (folder / "both.pem").write_bytes(path.read_bytes() + key.read_bytes())
-    return path
+    return cabling.certificate(tmp_path_factory.mktemp("tls"))[0]
 
 
 # --- where they are from ------------------------------------------------------------------------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import cabling
 import pytest
 from live import PYTHON, peer
 
@@ -210,12 +210,7 @@ def test_a_server_that_is_not_there(config: Path) -> None:
 
 
 def test_a_certificate_that_nobody_vouches_for(tmp_path: Path) -> None:
-    if (openssl := shutil.which("openssl")) is None:
-        pytest.skip("needs openssl to make a certificate")
-    key, path = tmp_path / "key.pem", tmp_path / "cert.pem"
-    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    subprocess.run([openssl, *options, "-keyout", key, "-out", path], check=True, capture_output=True)
-    path.write_bytes(path.read_bytes() + key.read_bytes())
+    path = cabling.certificate(tmp_path)[1]
     lines = list(diagnosis.examine(Request(AWP, peer("ws_untrusted", str(path), scheme="launch"))))
     [line] = not_ok(lines)
     assert (line.what, diagnosis.exit_code(lines)) == ("TLS", 2)

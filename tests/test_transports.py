@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import socket
 import ssl
@@ -15,6 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import cabling
 import pytest
 from cabling import assert_gone, children, conversation, line, members, rest, run, using
 from live import peer
@@ -42,13 +42,7 @@ def launch(name: str) -> str:
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
     """A certificate that nobody vouches for, with its key."""
-    if (openssl := shutil.which("openssl")) is None:
-        pytest.skip("needs openssl to make a certificate")
-    key, path = tmp_path / "key.pem", tmp_path / "cert.pem"
-    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    subprocess.run([openssl, *options, "-keyout", key, "-out", path], check=True, capture_output=True)
-    path.write_bytes(path.read_bytes() + key.read_bytes())
-    return path
+    return cabling.certificate(tmp_path)[1]
 
 
 # Targets
