@@ -7,13 +7,14 @@ connection, from the other side, with the same id (1 and "1" are different ids).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from conformance import jsontext
 from conformance.events import JSON, Spoken
 from conformance.integers import integral
-from conformance.packs import Kind, Pack, pointer_value, simply_fits
+from conformance.kinds import Kinds, fits
+from conformance.packs import Kind, Pack
 from conformance.wording import by_nearness, nearest, shown, type_name
 
 
@@ -55,13 +56,34 @@ class Message(NamedTuple):
 
     def at(self, pointer: str) -> JSON:
         """The value at a pointer of the message, or None."""
-        return pointer_value(self.event.value, pointer)
+        found = jsontext.resolve(self.event.value, pointer)
+        return None if found is jsontext.MISSING else found
 
-    def is_a(self, names: tuple[str, ...] | list[str]) -> bool:
+    def is_a(self, names: Collection[str]) -> bool:
         """Whether its name or its kind is among `names`; `*` is any."""
         if "*" in names or self.name in names:
             return True
         return self.kind is not None and self.kind.name in names
+
+
+Made = TypeVar("Made")
+
+
+class ByKind(Generic[Made]):
+    """What is made of the kind of a message alone, and so once for each kind."""
+
+    def __init__(self, make: Callable[[Message], Made]) -> None:
+        self._make = make
+        self._made: dict[tuple[str, str], Made] = {}
+
+    def of(self, message: Message) -> Made:
+        """What was made of this message's kind."""
+        kind = message.kind
+        key = (message.name, "" if kind is None else kind.name)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._make(message)
+        return found
 
 
 def id_key(value: JSON) -> tuple[str, Any]:
@@ -82,11 +104,13 @@ class Correlator:
 
     def __init__(self, pack: Pack, forced_kind: str = "", *, alone: bool = False) -> None:
         self._pack = pack
+        self._kinds = Kinds(pack.kinds)
         self._alone = alone
         self._forced = pack.kind(forced_kind) if forced_kind else None
         self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._open: dict[tuple[str, str, tuple[str, Any]], list[Message]] = {}
         self._from_start: set[str] = set()
+        self._other: dict[str, tuple[str, ...]] = {}
         self._asked: dict[tuple[str, str], JSON] = {}
         """The first id that each party used on each connection."""
         self._unheard: Counter[tuple[str, str]] = Counter()
@@ -99,9 +123,9 @@ class Correlator:
             return _of_none(event, problem) if problem else self._as(event, self._forced)
         if self._rpc and is_call(event.value):
             return self._call(event, event.value)
-        for kind in self._pack.kinds:
-            if _fits(kind, event.value):
-                return self._as(event, kind)
+        kind = self._kinds.of(event.value)
+        if kind is not None:
+            return self._as(event, kind)
         self.lose(event.connection, event.party)
         return _of_none(event, self._no_kind(event.value))
 
@@ -123,7 +147,7 @@ class Correlator:
         if request is None:
             return self._unmatched(event, value)
         method = str(request.value.get("method"))
-        kind = next(self._kinds_of(method, "result"), None)
+        kind = self._kinds.called(method, "result")
         if kind is not None:
             return self._as(event, kind, request=request)
         if self._alone:
@@ -133,7 +157,7 @@ class Correlator:
 
     def _asking(self, event: Spoken, value: dict[str, JSON], part: str) -> Message:
         method = value.get("method")
-        kind = next(self._kinds_of(str(method), part), None)
+        kind = self._kinds.called(str(method), part)
         if kind is not None:
             message = self._as(event, kind)
         else:
@@ -153,15 +177,20 @@ class Correlator:
     def _answered(self, event: Spoken, value: dict[str, JSON]) -> Message | None:
         key = id_key(value.get("id"))
         for party in self._others(event.party):
-            asked = self._open.get((event.connection, party, key), [])
+            asked = self._open.get((event.connection, party, key))
+            if asked is None:
+                continue
             if len(asked) == 1:
                 del self._open[event.connection, party, key]
-            if asked:
-                return asked.pop(0)
+            return asked.pop(0)
         return None
 
-    def _others(self, party: str) -> Iterator[str]:
-        yield from (role for role in ("", *self._pack.roles) if role != party or not party)
+    def _others(self, party: str) -> tuple[str, ...]:
+        found = self._other.get(party)
+        if found is None:
+            roles = ("", *self._pack.roles)
+            found = self._other[party] = tuple(role for role in roles if role != party or not party)
+        return found
 
     def _error(self, event: Spoken, value: dict[str, JSON], request: Message | None) -> Message:
         method = str(request.value.get("method")) if request is not None else ""
@@ -200,17 +229,12 @@ class Correlator:
         first = [self._asked[place] for place in seen if place in self._asked]
         return any(not (type(one) is type(number) is int and number < one) for one in first)
 
-    def _kinds_of(self, method: str, part: str) -> Iterator[Kind]:
-        for kind in self._pack.kinds:
-            if kind.when.get("method") == method and kind.when.get("part") == part:
-                yield kind
-
     def _is_another(self, value: JSON, forced: Kind) -> Problem | None:
         """What shows that a message cannot be of the kind: it names another, or is another part of a call."""
         if self._rpc and is_call(value):
             return self._another_call(value, forced)
         for kind in self._pack.kinds:
-            if "pointer" in kind.when and _fits(kind, value) and not _fits(forced, value):
+            if "pointer" in kind.when and fits(kind, value) and not fits(forced, value):
                 return _mistaken(kind, forced, kind.when["pointer"])
         return None
 
@@ -220,7 +244,7 @@ class Correlator:
         if part in ("request", "notification"):
             if (method, part) == (forced.when.get("method"), wanted):
                 return None
-            kind = next(self._kinds_of(str(method), part), None)
+            kind = self._kinds.called(str(method), part)
             return _mistaken(kind, forced, "/method") if kind else self._no_method(method, part)
         said = f"it is {_PARTS[part]}, and {forced.name} is {_PARTS[wanted]}"
         return None if part == wanted else Problem(said, f"/{part}")
@@ -296,8 +320,14 @@ class Sessions:
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self._rows = rows
+        self._beginning = ByKind(lambda message: [row for row in rows if message.is_a(row["on"])])
         self._of: dict[str, str] = {}
         self._whole: set[str] = set()
+
+    @property
+    def hears(self) -> frozenset[str]:
+        """The messages that begin or resume sessions."""
+        return frozenset(name for row in self._rows for name in row["on"])
 
     def of(self, message: Message) -> str:
         """The session's key; empty before any began."""
@@ -305,13 +335,17 @@ class Sessions:
 
     def begun(self, message: Message) -> dict[str, Any] | None:
         """The row that the message fits, if it begins or resumes a session, which then is current."""
-        for row in self._rows:
-            if message.is_a(row["on"]):
-                self._of[message.event.connection] = str(message.at(row["key"]))
-                if "after" not in row:
-                    self._whole.add(self.of(message))
-                return row
+        for row in self._beginning.of(message):
+            self._of[message.event.connection] = str(message.at(row["key"]))
+            if "after" not in row:
+                self._whole.add(self.of(message))
+            return row
         return None
+
+    def forget(self) -> None:
+        """No session is known any longer."""
+        self._of.clear()
+        self._whole.clear()
 
     def is_whole(self, message: Message) -> bool:
         """Whether the session is in the record from its beginning; one that has none to see is."""
@@ -336,10 +370,3 @@ def _part(value: dict[str, JSON]) -> str:
     if "result" in value:
         return "result"
     return "error" if "error" in value else ""
-
-
-def _fits(kind: Kind, value: JSON) -> bool:
-    when = kind.when
-    if "pointer" in when:
-        return bool(pointer_value(value, when["pointer"]) == when["equals"])
-    return "schema" in when and simply_fits(when["schema"], value)

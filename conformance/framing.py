@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, Protocol
 
 from conformance.events import JSON, Fault
-from conformance.jsontext import BOM, LIMITS, Limits, Place, decode, parse
+from conformance.jsontext import BOM, LIMITS, Limits, Place, decode, locate, parse, plain, written
 from conformance.tokens import Broken, Scanner, line_column, shortened
 
 HELD_LINES: Final = 10_000  # an object spread over more of them is not put together
@@ -49,6 +49,9 @@ class Reading(NamedTuple):
 
 def read_message(data: bytes, line: int = 1, limits: Limits = LIMITS) -> Reading:
     """Read bytes that are to be one message. JSON that is no object keeps its value."""
+    value = plain(data) if limits is LIMITS else None
+    if value is not None:
+        return Reading(data, line, data.decode(), value)
     text, faults = decode(data)
     if text is None:
         return Reading(data, line, _legible(data), None, faults)
@@ -68,6 +71,22 @@ def read_part(whole: Reading, place: Place) -> Reading:
     text = whole.text[place.offset : place.end].encode("utf-8", "surrogatepass")
     column = place.column + (whole.column - 1 if place.line == 1 else 0)
     return read_message(text, whole.line + place.line - 1)._replace(column=column)
+
+
+def part_at(whole: Reading, pointer: str) -> Reading:
+    """Read the value at a pointer of a faultless text, which has it, as a message of its own.
+
+    Mostly it is the last member of a text without spaces: it then stands at the end, as it is written again.
+    """
+    name, value = pointer[1:], whole.value.get(pointer[1:])
+    if isinstance(value, dict) and not whole.faults and next(reversed(whole.value)) == name:
+        text = written(value)
+        head = whole.text[: -len(text) - 1]
+        if whole.text == f"{head}{text}}}" and head.endswith(f'"{name}":'):
+            return Reading(text.encode(), whole.line, text, value, column=whole.column + len(head))
+    place = locate(whole.text, pointer)
+    assert place is not None, "a line that was parsed is JSON"
+    return read_part(whole, place)
 
 
 def _legible(data: bytes) -> str:
@@ -152,10 +171,20 @@ class LineStream:
         *lines, rest = data.split(b"\n")
         readings: list[Reading] = []
         for piece in lines:
-            readings += self._grow(piece)
-            readings += self._end_line(_CUT)
-        readings += self._grow(rest)
-        return [self._finished(reading) for reading in readings]
+            message = None if self._rest or self._skipping or self._held else self._plain(piece)
+            if message is not None:
+                readings.append(message)
+                self._line += 1
+                continue
+            come = [*self._grow(piece), *self._end_line(_CUT)]
+            readings += map(self._finished, come)
+        readings += map(self._finished, self._grow(rest))
+        return readings
+
+    def _plain(self, piece: bytes) -> Reading | None:
+        """The reading of a whole line, where it is a message and nothing is to be said of it."""
+        value = plain(piece) if self._limits is LIMITS else None
+        return None if value is None else Reading(piece, self._line, piece.decode(), value)
 
     def end(self) -> list[Reading]:
         """The readings that are left when no more bytes come. A last line needs no newline."""

@@ -8,14 +8,15 @@ check has already reported says nothing new and is left out, so that one fault i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from conformance import jsontext
 from conformance.attribution import Attribution
-from conformance.checks import Check, Moved, Observation, located
+from conformance.checks import Check, Follower, Moved, Observation, located
 from conformance.checks.delivery import Deliveries, Delivery
-from conformance.correlation import Correlator, Message, is_call, is_from_the_wrong_side
+from conformance.correlation import ByKind, Correlator, Message, is_call, is_from_the_wrong_side
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
 from conformance.families import CHECKS
@@ -34,7 +35,8 @@ class Monitor:
 
     `as_published` judges the text and the schemas as their authors published them, and nothing else (where
     the pack names the definition that is `published`, by that one, whatever the kind); `stateless` leaves
-    out what only other messages can show; `kind` is the kind of every message.
+    out what only other messages can show; `kind` is the kind of every message. Without `praise` there are
+    findings against requirements alone.
     """
 
     def __init__(
@@ -45,12 +47,15 @@ class Monitor:
         as_published: bool = False,
         stateless: bool = False,
         kind: str = "",
+        praise: bool = True,
     ) -> None:
         self._pack = pack
+        self._praise = praise
         self._schemas = pack.schemas(form, as_published=as_published)
         self._correlator = Correlator(pack, kind, alone=stateless)
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
-        self._judging = _schema_rows(pack)
+        rows = _schema_rows(pack)
+        self._judging = ByKind(lambda message: _judged(rows, message))
         self._motion = Motion(pack)
         self._alone = stateless
         self._deliveries = Deliveries(pack.meta.get("redelivery"))
@@ -62,7 +67,9 @@ class Monitor:
             for kind, check in _checks(pack)
             if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
         ]
-        self._shared: dict[str, Any] = {}
+        shared: dict[str, Any] = {}
+        self._followers = [*{id(one): one for one in (_joined(check, shared) for check in self._checks) if one}.values()]
+        self._hearing = ByKind(self._hearers)
         self._complete = True
         self._envelope: list[BrokenConstraint] = []
         self.messages = 0
@@ -81,13 +88,28 @@ class Monitor:
         if isinstance(event, Closed):
             self._complete = self._complete and event.final
         seen, delivery = self._observe(event)
-        self.message = seen.message
-        findings = [finding for check in self._checks for finding in check.see(seen)]
-        if seen.message is not None:
+        message = self.message = seen.message
+        for follower in self._followers:
+            follower.attend(seen)
+        plain = message is not None and seen.fits and seen.lost == _NOTHING and not message.event.faults
+        checks = self._hearing.of(message) if plain and message else self._checks
+        findings = [finding for check in checks for finding in check.see(seen)]
+        if message is not None:
             self.messages += 1
-            findings += self._structure(seen.message, findings)
+            findings += self._structure(message, seen.fits, findings)
             findings = self._deliveries.news(delivery, findings)
-        return [*_told_once(findings)]
+        if not self._praise:
+            findings = [finding for finding in findings if not finding.ok]
+        return [*_told_once(findings)] if findings else findings
+
+    def _hearers(self, message: Message) -> list[Check]:
+        """The checks to which a message of this kind can matter, if there is nothing odd about it."""
+        return [
+            check
+            for check in self._checks
+            if (self._praise or not getattr(check, "praises", False))
+            and ((hears := getattr(check, "hears", None)) is None or message.is_a(hears))
+        ]
 
     def end(self) -> list[Finding]:
         """The findings that only the end of the record settles."""
@@ -99,26 +121,36 @@ class Monitor:
         if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
             self._motion.lose_all()
             self._correlator.lose(event.connection, event.party)
-            return Observation(event, lost=None, shared=self._shared), Delivery()
+            return Observation(event, lost=None), Delivery()
         if not isinstance(event, (Sent, Received)):
-            return Observation(event, shared=self._shared), Delivery()
+            return Observation(event), Delivery()
         message = self._correlator.message(event)
         self._envelope = self._envelope_errors(message)
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
             lost, session = self._motion.lose(message), self._motion.session(message)
-            return Observation(event, bare, lost=lost, shared=self._shared, session=session), Delivery()
+            return Observation(event, bare, lost=lost, session=session), Delivery()
         if self._alone:
-            self._motion = Motion(self._pack)  # where anything stood, other messages say
+            self._motion.forget()  # where anything stood, other messages say
         delivery = self._deliveries.of(message)
         lost = self._motion.lose_unnamed(message)
         moved = tuple(self._motion.of(message, lambda row: self._deliveries.moves(delivery, row)))
+        fits = self._fits(message)
         if is_from_the_wrong_side(message):
             lost |= self._motion.lose(message)
+            fits = False
         self._count(moved)
         session = self._motion.session(message)
-        return Observation(event, message, moved, lost, delivery.again, self._shared, session), delivery
+        return Observation(event, message, moved, lost, delivery.again, session, fits), delivery
+
+    def _fits(self, message: Message) -> bool:
+        """Whether the message's schema accepts it, if that is what it is judged by."""
+        kind = message.kind
+        if kind is None or self._published:
+            return False
+        part = message.value if not kind.at else jsontext.resolve(message.value, kind.at)
+        return self._schemas.is_valid(kind.schema, {} if part is jsontext.MISSING else part)
 
     def _count(self, moved: Iterable[Moved]) -> None:
         for one in moved:
@@ -126,9 +158,11 @@ class Monitor:
                 counter = self.illegal if one.move.illegal else self.edges
                 counter[one.lifecycle, one.move.before, one.move.target] += 1
 
-    def _structure(self, message: Message, findings: list[Finding]) -> Iterator[Finding]:
+    def _structure(self, message: Message, fits: bool, findings: list[Finding]) -> Iterator[Finding]:
         """Findings of the message's schema, or that it has none."""
-        if self._envelope:
+        if fits:
+            yield from self._passing(message, _NOTHING)
+        elif self._envelope:
             error = self._envelope[0]
             yield _from_error(message, self._attribution.of(error, ""), error)
         elif message.name == "?":
@@ -142,7 +176,7 @@ class Monitor:
     def _by_schema(self, message: Message, broken: list[Finding]) -> Iterator[Finding]:
         """What the schema says of the message and none of the findings against it tells already."""
         owners = {finding.requirement for finding in broken}
-        refuted = set()
+        refuted: set[str] = set()
         kind = message.kind
         name = kind.name if kind else ""
         location, at = (kind.schema, kind.at) if kind and not self._published else (self._published, "")
@@ -153,7 +187,7 @@ class Monitor:
             if owner not in owners and not any(_tells(finding, error) for finding in told):
                 yield _from_error(message, owner, error)
         # What is not told again is no evidence for its owner all the same.
-        yield from self._passing(message, name, refuted)
+        yield from self._passing(message, refuted)
 
     def _is_as_binding(self, finding: Finding, owner: str) -> bool:
         """Whether the finding can stand for one of the owner: a warning stands for no failure."""
@@ -161,9 +195,9 @@ class Monitor:
         must = owner in known and known[owner].level is Level.MUST
         return not must or (finding.level or known[finding.requirement].level) is Level.MUST
 
-    def _passing(self, message: Message, kind: str, refuted: set[str]) -> Iterator[Finding]:
-        for requirement, kinds in self._judging:
-            if requirement not in refuted and (kinds is None or kind in kinds):
+    def _passing(self, message: Message, refuted: AbstractSet[str]) -> Iterator[Finding]:
+        for requirement in self._judging.of(message) if self._praise else ():
+            if requirement not in refuted:
                 yield Finding(
                     requirement, True, message.party, message.seq, connection=message.event.connection
                 )
@@ -194,6 +228,20 @@ def _checks(pack: Pack) -> Iterator[tuple[str, Check]]:
             if kind not in CHECKS:
                 raise BadPack(f"{requirement.id} has the unknown kind of check {kind!r}")
             yield kind, CHECKS[kind](requirement, spec, pack)
+
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+def _joined(check: Check, shared: dict[str, Any]) -> Follower | None:
+    joins: Callable[[dict[str, Any]], Follower] | None = getattr(check, "joins", None)
+    return joins(shared) if joins is not None else None
+
+
+def _judged(rows: Iterable[tuple[str, frozenset[str] | None]], message: Message) -> list[str]:
+    """The requirements of which the schema of the message's kind says whether they hold."""
+    name = message.kind.name if message.kind else ""
+    return [requirement for requirement, kinds in rows if kinds is None or name in kinds]
 
 
 def _schema_rows(pack: Pack) -> list[tuple[str, frozenset[str] | None]]:

@@ -33,6 +33,13 @@ class Motion:
                 if message.is_a(row["on"]) and moves(row):
                     yield from self._apply(message, row, states)
 
+    def forget(self) -> None:
+        """Nothing is known any longer, as at the beginning."""
+        self._states.clear()
+        self._delivered.clear()
+        self._sessions.forget()
+        self._gaps.forget()
+
     def session(self, message: Message) -> str:
         """The key of the message's session, of which its entities are; empty where there is none."""
         return self._sessions.of(message)

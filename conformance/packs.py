@@ -19,6 +19,7 @@ from conformance.events import JSON
 from conformance.findings import Level, Requirement
 from conformance.revisions import Layers
 from conformance.schemas import Schemas, SenderForm, apply_patch, load
+from conformance.shapes import Shape, shape
 from conformance.wording import nearest
 
 
@@ -221,40 +222,24 @@ class Pack:
 
     def recognises(self, value: JSON) -> bool:
         """Whether a message, or a document, may belong to this protocol."""
-        if simply_fits(self.meta["recognise"], value):
+        if self.shape(value):
             return self._has_method_of(value)
-        return any(
-            kind.document and "schema" in kind.when and simply_fits(kind.when["schema"], value)
-            for kind in self.kinds
-        )
+        return any(is_one(value) for is_one in self._documents)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Whether a value has the shape of the protocol's messages."""
+        return shape(self.meta["recognise"])
+
+    @cached_property
+    def _documents(self) -> list[Shape]:
+        return [shape(kind.when["schema"]) for kind in self.kinds if kind.document and "schema" in kind.when]
 
     def _has_method_of(self, value: JSON) -> bool:
         """Whether a JSON-RPC message, if it is one and calls a method, calls one of this protocol's."""
         if self.meta.get("envelope") != "json-rpc" or "method" not in value:
             return True
         return any(kind.when.get("method") == value["method"] for kind in self.kinds)
-
-
-def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
-    """Whether the value fits a small schema of `required`, `properties`, `const`, `enum`, `not`, `anyOf`.
-
-    The few keywords that recognition needs, without an engine: every pack is asked about every
-    message whose protocol is not known yet.
-    """
-    if "const" in schema and value != schema["const"]:
-        return False
-    if "enum" in schema and value not in schema["enum"]:
-        return False
-    if "not" in schema and simply_fits(schema["not"], value):
-        return False
-    if "anyOf" in schema and not any(simply_fits(branch, value) for branch in schema["anyOf"]):
-        return False
-    if "required" not in schema and "properties" not in schema:
-        return True
-    if not isinstance(value, dict) or any(name not in value for name in schema.get("required", ())):
-        return False
-    members = schema.get("properties", {}).items()
-    return all(name not in value or simply_fits(sub, value[name]) for name, sub in members)
 
 
 def _requirement(row: Mapping[str, Any]) -> Requirement:

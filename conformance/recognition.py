@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from conformance import jsontext
 from conformance.errors import UnknownProtocol
 from conformance.events import JSON
-from conformance.packs import Pack, data_root, find_all, pointer_value, simply_fits
+from conformance.packs import Pack, data_root, find_all, pointer_value
+from conformance.shapes import Shape, shape, simply_fits
 from conformance.schemas import load
 from conformance.wording import shown
 
@@ -20,33 +21,35 @@ HELD = 10_000
 class Trace(NamedTuple):
     """One of the formats in which a protocol records its own traffic, a JSON object a line.
 
-    `line` is a small schema of every line, `holds` one of the lines that hold a message that arrived;
+    `line` is the shape of every line, `holds` that of the lines that hold a message that arrived;
     `party` and `message` are pointers into those.
     """
 
     name: str
-    line: dict[str, Any]
-    holds: dict[str, Any]
+    line: Shape
+    holds: Shape
     party: str
     message: str
 
     def is_line(self, value: JSON) -> bool:
         """Whether the value is a line of such a record."""
-        return isinstance(value, dict) and simply_fits(self.line, value)
+        return isinstance(value, dict) and self.line(value)
 
     def holds_message(self, value: JSON) -> bool:
         """Whether the line holds a message that arrived."""
-        return simply_fits(self.holds, value)
+        return self.holds(value)
 
 
-def begins_connection(pack: Pack, value: JSON) -> bool:
-    """Whether the message is one with which alone a connection begins; no protocol has to have such a one."""
-    return "begins" in pack.meta and simply_fits(pack.meta["begins"], value)
+def beginning(pack: Pack) -> Shape | None:
+    """The shape of a message with which alone a connection begins; no protocol has to have such a one."""
+    return shape(pack.meta["begins"]) if "begins" in pack.meta else None
 
 
-def traces(pack: Pack) -> Iterable[Trace]:
+@cache
+def traces(pack: Pack) -> list[Trace]:
     """The formats of the pack's own records."""
-    return (Trace(**row) for row in pack.meta.get("traces", ()))
+    rows = pack.meta.get("traces", ())
+    return [Trace(**{**row, "line": shape(row["line"]), "holds": shape(row["holds"])}) for row in rows]
 
 
 def trace_of(value: JSON, pack: Pack) -> Trace | None:
@@ -174,7 +177,7 @@ def _knows_in_record(pack: Pack, value: JSON) -> bool:
     return (
         trace is not None
         and trace.holds_message(value)
-        and simply_fits(pack.meta["recognise"], pointer_value(value, trace.message))
+        and pack.shape(pointer_value(value, trace.message))
     )
 
 

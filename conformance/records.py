@@ -14,7 +14,7 @@ from typing import NamedTuple
 from conformance import jsontext, recognition, transcript
 from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
 from conformance.events import JSON, Closed, Event, Received
-from conformance.framing import LineStream, Reading, read_message, read_part
+from conformance.framing import LineStream, Reading, part_at, read_message, read_part
 from conformance.jsontext import Place
 from conformance.packs import Pack, find, pointer_value
 from conformance.recognition import HELD, Recogniser, Trace, trace_of
@@ -227,18 +227,21 @@ def _by_connection(events: Iterator[Event], pack: Pack) -> Iterator[Event]:
 
     A message with which connections begin, begins another one; what was going on before is over then.
     """
-    current, number, begun = "main", 1, False
+    current, number, begun, begins = "main", 1, False, recognition.beginning(pack)
+    if begins is None:
+        yield from events
+        return
     for event in events:
         if event.connection != "main":
             yield event
             continue
         if isinstance(event, Received):
-            if begun and recognition.begins_connection(pack, event.value):
+            if begun and begins(event.value):
                 yield Closed(event.seq, current)
                 number += 1
                 current = str(number)
             begun = True
-        yield event._replace(connection=current)
+        yield event if current == "main" else event._replace(connection=current)
 
 
 def _from_trace(texts: Iterable[Reading], trace: Trace, pack: Pack, where: str) -> Iterator[Event]:
@@ -257,10 +260,9 @@ def _from_trace(texts: Iterable[Reading], trace: Trace, pack: Pack, where: str) 
 
 
 def _traced(reading: Reading, seq: int, trace: Trace, pack: Pack) -> Event:
-    place = jsontext.locate(reading.text, trace.message)
-    assert place is not None, "a line that was parsed is JSON"
     party = pointer_value(reading.value, trace.party)
+    message = part_at(reading, trace.message)
     if not isinstance(party, str) or party in pack.roles:
-        return transcript.event_of(read_part(reading, place), seq, party if isinstance(party, str) else "")
+        return transcript.event_of(message, seq, party if isinstance(party, str) else "")
     # A third party, in a role that the record alone knows: it has a connection of its own.
-    return transcript.event_of(read_part(reading, place), seq, "")._replace(connection=party)
+    return transcript.event_of(message, seq, "")._replace(connection=party)

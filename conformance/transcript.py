@@ -18,7 +18,7 @@ from typing import IO, Any
 from conformance import jsontext
 from conformance.errors import InputUnreadable
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Received, Sent
-from conformance.framing import LineStream, Reading, read_message, read_part
+from conformance.framing import LineStream, Reading, part_at, read_message
 from conformance.jsontext import BOM
 from conformance.packs import wire_requirements
 
@@ -38,11 +38,12 @@ def event_of(
     time: float | None = None,
 ) -> Sent | Received | Malformed:
     """The event that a reading is."""
-    line, column, fault = reading.line, reading.column, reading.fatal
+    _, line, text, value, faults, column = reading
+    fault = reading.fatal if faults else None
     if fault is not None:
         return Malformed(seq, party, reading.data, fault, connection, time, line, column)
     made = Sent if sent else Received
-    return made(seq, party, reading.text, reading.value, connection, time, reading.faults, line, column)
+    return made(seq, party, text, value, connection, time, faults, line, column)
 
 
 class Redaction:
@@ -221,9 +222,7 @@ def _string(value: Any) -> str:
 
 def _recorded(reading: Reading, value: dict[str, Any]) -> Reading:
     if "message" in value:
-        place = jsontext.locate(reading.text, "/message")
-        assert place is not None, "a line that was parsed is JSON"
-        return read_part(reading, place)
+        return part_at(reading, "/message")
     if "text" in value:
         return read_message(value["text"].encode("utf-8", "surrogatepass"), reading.line)
     return _reread(base64.b64decode(value["data"], validate=True))._replace(line=reading.line)

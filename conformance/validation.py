@@ -132,6 +132,7 @@ def _monitor(pack: Pack, *, options: Options) -> Monitor:
         as_published=options.as_published,
         stateless=options.stateless,
         kind=options.kind,
+        praise=False,
     )
 
 

@@ -12,7 +12,8 @@ from judging import ANYTHING, AWP, DIALECT, ROOT, TOY, VA, row, toy
 from conformance import packs
 from conformance.errors import BadPack, NoSuchKind, NoSuchPack
 from conformance.findings import Level
-from conformance.packs import Pack, find, find_all, pointer_value, simply_fits
+from conformance.packs import Pack, find, find_all, pointer_value
+from conformance.shapes import simply_fits
 
 
 def test_the_packs_are_there() -> None:

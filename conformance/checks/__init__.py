@@ -50,10 +50,10 @@ class Observation(NamedTuple):
     moved: tuple[Moved, ...] = ()
     lost: frozenset[str] | None = frozenset()
     again: bool = False
-    shared: dict[str, Any] | None = None
-    """What the checks of one stream keep together, by name: the same object for every observation of it."""
     session: str = ""
     """The key of the session that the message is of; empty where the protocol or the record has none."""
+    fits: bool = False
+    """Whether the schema of its kind accepts the message."""
 
     def loses(self, entity: str, session: str = "") -> bool:
         """Whether the entity of that session is lost by this event."""
@@ -65,7 +65,13 @@ class Observation(NamedTuple):
 
 
 class Check(Protocol):
-    """One requirement's judge over one stream."""
+    """One requirement's judge over one stream.
+
+    A check may have `hears`, the names or kinds of the messages that can matter to it: it then need not be
+    shown others, as long as everything was understood (nothing is lost, nothing is wrong with the text, its
+    sender and its schema, and it is a message). One with `praises` does nothing then but praise. With
+    `joins(shared)`, it gives the `Follower` that it has in common with others, which is shown everything.
+    """
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """Findings that this observation settles."""
@@ -73,6 +79,14 @@ class Check(Protocol):
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Findings that only the end settles; `complete` is False where the record merely stops."""
+        ...
+
+
+class Follower(Protocol):
+    """What several checks of one stream have in common: it is shown every observation, before them."""
+
+    def attend(self, seen: Observation) -> bool:
+        """Learn from the observation; whether its message can be judged."""
         ...
 
 

@@ -85,6 +85,7 @@ class UniqueIds:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._used: dict[tuple[str, str], set[tuple[str, Any]]] = {}
+        self.hears = frozenset(kind.name for kind in pack.kinds if kind.when.get("part") == "request")
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per request."""

@@ -24,8 +24,9 @@ class Moves:
     """The moves of one lifecycle that a check is to judge, by its parameters `lifecycle` and `on`."""
 
     def __init__(self, spec: dict[str, Any], pack: Pack) -> None:
-        self.lifecycle = pack.lifecycles[spec["lifecycle"]][0]
+        self.lifecycle, rows = pack.lifecycles[spec["lifecycle"]]
         self._on = spec.get("on", ["*"])
+        self.hears = frozenset(name for row in rows for name in row["on"])
 
     def of(self, seen: Observation) -> Iterable[tuple[Message, Moved]]:
         """What the message that is observed said of this lifecycle's entities."""
@@ -47,6 +48,7 @@ class Transition:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._moves = Moves(spec, pack)
+        self.hears = self._moves.hears
         self._unless = frozenset(spec.get("unless", ()))
         self._begun = spec.get("begun", False)
         self._told: set[Entity] = set()
@@ -95,6 +97,7 @@ class TerminalSilence:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._moves = Moves(spec, pack)
+        self.hears = self._moves.hears
         self._states = frozenset(spec["states"])
         self._ended: dict[Entity, Message] = {}
 
@@ -129,6 +132,7 @@ class ReasonRequired:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._moves = Moves(spec, pack)
+        self.hears = self._moves.hears
         self._states = frozenset(spec["states"])
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -160,6 +164,7 @@ class ReasonAllowed:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._moves = Moves(spec, pack)
+        self.hears = self._moves.hears
         self._vendor = spec["vendor"]
 
     def see(self, seen: Observation) -> Iterable[Finding]:

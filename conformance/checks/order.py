@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.checks.delivery import said_again
-from conformance.correlation import Message, Sessions, id_key
+from conformance.correlation import ByKind, Message, Sessions, id_key
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
@@ -74,6 +74,8 @@ class Sequence:
         self._requirement = requirement
         self._spec = spec
         self._sessions = Sessions(pack.meta.get("sessions", []))
+        rows = [*spec["fields"], *spec.get("acknowledged", ())]
+        self.hears = self._sessions.hears | {name for row in rows for name in row["on"]}
         self._counts: dict[str, _Count] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -159,14 +161,20 @@ class Gaps:
 
     def __init__(self, pack: Pack) -> None:
         specs = [spec for requirement in pack.requirements.values() for spec in requirement.checks]
-        self._fields = [row for spec in specs if spec["kind"] == "sequence" for row in spec["fields"]]
+        rows = [row for spec in specs if spec["kind"] == "sequence" for row in spec["fields"]]
+        self._numbers = ByKind(lambda message: [row["at"] for row in rows if message.is_a(row["on"])])
         self._last: dict[str, int] = {}
         self._missed: dict[str, range] = {}
 
+    def forget(self) -> None:
+        """No number is known any longer."""
+        self._last.clear()
+        self._missed.clear()
+
     def before(self, message: Message, session: str) -> bool:
         """Whether numbers of the session are missing before the message's own, or its own was."""
-        for row in self._fields:
-            number = counter(message.at(row["at"])) if message.is_a(row["on"]) else None
+        for at in self._numbers.of(message):
+            number = counter(message.at(at))
             if number is not None:
                 last = self._last.get(session, number - 1)
                 self._last[session] = max(last, number)
@@ -188,6 +196,7 @@ class Monotonic:
         self._requirement = requirement
         self._series = [(row, measure(row.get("as", "counter"))) for row in spec["series"]]
         self._sessions = Sessions(pack.meta.get("sessions", []))
+        self.hears = self._sessions.hears | {name for row in spec["series"] for name in row["on"]}
         self._last: dict[tuple[str, int, tuple[Any, ...]], tuple[Any, JSON, int]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -247,6 +256,7 @@ class Ordered:
         self._requirement = requirement
         self._spec = spec
         self._measure = measure(spec.get("as", "counter"))
+        self.hears = frozenset(spec["on"])
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that is before the one before it, else one for two values or more."""
@@ -295,6 +305,7 @@ class Unique:
         self._requirement = requirement
         self._spec = spec
         self._sessions = Sessions(pack.meta.get("sessions", []))
+        self.hears = self._sessions.hears | {*spec["on"]}
         self._first: dict[tuple[str, str], Message] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:

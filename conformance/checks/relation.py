@@ -16,6 +16,8 @@ from conformance.wording import shown, type_name
 class Direction:
     """Each kind is sent by a role that may send it. Judged where the record says who spoke."""
 
+    praises = True
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
 
@@ -49,6 +51,7 @@ class Requires:
         self._spec = spec
         self._conditions = pack.conditions
         self._place = f"{requirement.id}#/{requirement.checks.index(spec)}"
+        self.hears = frozenset(spec["on"])
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per broken constraint, else one for a message on which `when` held."""
@@ -103,6 +106,7 @@ class Matches:
         self._requirement = requirement
         self._spec = spec
         self._senders = {role for kind in pack.kinds if kind.name in spec["with"] for role in kind.senders}
+        self.hears = frozenset((*spec["with"], *spec["on"]))
         self._known: dict[str, list[Any]] = {}
         self._about: set[str] = set()
         self._older: set[tuple[str, str]] = set()

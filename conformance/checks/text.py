@@ -15,6 +15,8 @@ from conformance.packs import Pack
 class JsonText:
     """The requirement's id is the code of the fault that breaks it; a text without it speaks for it."""
 
+    praises = True
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from conformance.checks import Check, CheckFactory, Observation, failed, passed
+from conformance.checks import Check, CheckFactory, Follower, Observation, failed, passed
 from conformance.correlation import Message
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
@@ -56,10 +56,18 @@ class _Ruled:
         self._notes: dict[Any, Any] = {}
         self._doubts = 0
 
+    @property
+    def hears(self) -> frozenset[str]:
+        """The messages that the rule is about."""
+        return self._kinds
+
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The memory that all rules of one stream share."""
+        self._memory = shared.setdefault("awp", self._memory)
+        return self._memory
+
     def see(self, seen: Observation) -> Iterable[Finding]:
         """What the rule says of the message."""
-        if seen.shared is not None:
-            self._memory = seen.shared.setdefault("awp", self._memory)
         message = seen.message
         if not self._memory.attend(seen) or message is None or message.kind is None:
             return ()
