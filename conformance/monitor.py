@@ -142,7 +142,7 @@ class Monitor:
             fits = False
         self._count(moved)
         session = self._motion.session(message)
-        return Observation(event, message, moved, lost, delivery.again, session, fits), delivery
+        return Observation(event, message, moved, lost, delivery.again, session, fits, not self._praise), delivery
 
     def _fits(self, message: Message) -> bool:
         """Whether the message's schema accepts it, if that is what it is judged by."""

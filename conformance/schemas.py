@@ -142,6 +142,7 @@ class Schemas:
         self._located: dict[str, dict[int, str]] = {}
         self._conditions: dict[int, str] = {}
         self._validators: dict[str, Any] = {}
+        self.embedded: dict[tuple[str, str], Callable[[JSON], bool] | None] = {}
 
     def uri(self, location: str) -> str:
         """The absolute URI of a location such as `file.schema.json#/$defs/name`."""
@@ -279,6 +280,24 @@ def fits(schema: Any, value: JSON) -> bool:
 
 
 def embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON], bool] | None:
+    """What judges by a schema that stands at a pointer of another document: see `_embedded`.
+
+    One session after the other has the same document, and one judge of it serves for all.
+    """
+    key = pointer, json.dumps(document, default=str)
+    known = schemas.embedded
+    if key not in known:
+        if len(known) >= EMBEDDED:
+            known.clear()
+        known[key] = _embedded(schemas, document, pointer)
+    return known[key]
+
+
+EMBEDDED = 256
+"""So many judges of embedded schemas are kept."""
+
+
+def _embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON], bool] | None:
     """What judges by a schema that stands at a pointer of another document, where that is a schema.
 
     Its own references lead into that document, and absolute ones to the documents of `schemas`.

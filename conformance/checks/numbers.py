@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register
-from conformance.correlation import Message
+from conformance.correlation import ByKind, Message
 from conformance.findings import Finding, Requirement
 from conformance.integers import I53, U53, bounds_fault
 from conformance.packs import Pack
 from conformance.wording import shown, type_name
+
+_ROUNDED = re.compile(r"[0-9][eE][-+0-9]|[0-9]\.[0-9]{7}|[0-9]{10}\.[0-9]")
+
+
+@lru_cache(maxsize=1)
+def is_exact(text: str) -> bool:
+    """Whether no number of a text is so long a fraction that an engine might take it for an integer."""
+    return _ROUNDED.search(text) is None
+
 
 BOUNDS = {"u53": U53, "i53": I53}
 
@@ -32,11 +43,24 @@ class IntegerBounds:
         self._wanted = frozenset(self._bounds)
         self._type_only = spec.get("only") == "type"
         self._free = spec.get("free", ())
+        self._heard = ByKind(lambda message: any(message.is_a(row["on"]) for row in self._free))
+        self._schema_says_it = all(self._is_said_at(place) for place in self._bounds)
+
+    def _is_said_at(self, place: str) -> bool:
+        """Whether the definition at the place has the bounds itself."""
+        name, _, fragment = place.partition("#")
+        node = jsontext.resolve(self._schemas.documents.get(name), fragment)
+        said = node if isinstance(node, dict) and node.get("type") == "integer" else {}
+        low, high = self._bounds[place]
+        return bool(said.get("minimum", low - 1) >= low and said.get("maximum", high + 1) <= high)
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per number out of bounds, else one for the message if it holds such numbers."""
         message = seen.message
         if message is None or message.kind is None:
+            return
+        if seen.unpraised and seen.fits and self._schema_says_it and is_exact(message.event.text):
+            yield from self._broken_in_free_parts(message) if self._heard.of(message) else ()
             return
         at = message.kind.at
         found = [*self._schemas.places(message.kind.schema, message.at(at), self._wanted)]

@@ -41,6 +41,9 @@ class _Action:
     number: int = 0
 
 
+_SUBMISSION = ("action.submit", "action.submit.result", "action.submit.error")
+
+
 class Idempotence:
     """AWP-ACT-001: an admitted action id answers an identical resubmission with the current state, and
     refuses another content with 3004. AWP-AGT-004: an agent never sends other content under such an id.
@@ -56,10 +59,11 @@ class Idempotence:
         self._judges = spec["parameters"]["judges"]
         self._sessions = Sessions(pack.meta["sessions"])
         self._actions: dict[tuple[str, str], _Action] = {}
+        self.hears = self._sessions.hears | {*_SUBMISSION, "action.status", "action.cancel.result"}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per resubmission for the agent, one per answer to it for the world."""
-        for (session, name), known in self._actions.items():
+        for (session, name), known in self._actions.items() if seen.lost != frozenset() else ():
             known.state = None if seen.loses(name, session) else known.state
         message = seen.message
         if message is None:
@@ -154,6 +158,10 @@ class Refusal:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._sessions = Sessions(pack.meta["sessions"])
+        self.hears = self._sessions.hears | {
+            *(*_SUBMISSION, "action.status", "action.status.request"),
+            *("action.status.result", "action.status.error"),
+        }
         self._admitted: set[tuple[str, str]] = set()
         self._refused: dict[tuple[str, str], Message] = {}
         self._waiting: Counter[tuple[str, str]] = Counter()
@@ -261,7 +269,7 @@ class Closing:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for the answer to a close that had something to end."""
-        for session, known in (*self._open.items(), *self._asked.items()):
+        for session, known in (*self._open.items(), *self._asked.items()) if seen.lost != frozenset() else ():
             known -= {entity for entity in known if seen.loses(entity, session)}
         message = seen.message
         if message is None:
@@ -301,6 +309,7 @@ class SendTime:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._sessions = Sessions(pack.meta["sessions"])
+        self.hears = self._sessions.hears | {"obs.frame"}
         self._streaming: set[str] = set()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
