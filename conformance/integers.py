@@ -34,4 +34,6 @@ def bounds_fault(value: JSON, low: int, high: int) -> str | None:
 
 def counter(value: JSON) -> int | None:
     """A value as an integer within U53, or None where it is none (which is the schema's matter)."""
+    if type(value) is int and 0 <= value <= U53[1]:
+        return value
     return None if bounds_fault(value, *U53) is not None else int(value)

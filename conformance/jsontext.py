@@ -380,7 +380,7 @@ MISSING: Final[Any] = _Missing()
 def resolve(value: JSON, pointer: str) -> JSON:
     """The part of a value that a JSON Pointer means (RFC 6901 §4), or MISSING."""
     for step in _steps(pointer):
-        if isinstance(value, dict):
+        if type(value) is dict:
             value = value.get(step, MISSING)
         elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
             value = value[int(step)]

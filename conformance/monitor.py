@@ -68,7 +68,8 @@ class Monitor:
             if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
         ]
         shared: dict[str, Any] = {}
-        self._followers = [*{id(one): one for one in (_joined(check, shared) for check in self._checks) if one}.values()]
+        joined = [_joined(check, shared) for check in self._checks]
+        self._followers = [*{id(one): one for one in joined if one is not None}.values()]
         self._hearing = ByKind(self._hearers)
         self._complete = True
         self._envelope: list[BrokenConstraint] = []
@@ -142,7 +143,8 @@ class Monitor:
             fits = False
         self._count(moved)
         session = self._motion.session(message)
-        return Observation(event, message, moved, lost, delivery.again, session, fits, not self._praise), delivery
+        again = delivery.again
+        return Observation(event, message, moved, lost, again, session, fits, self._praise), delivery
 
     def _fits(self, message: Message) -> bool:
         """Whether the message's schema accepts it, if that is what it is judged by."""

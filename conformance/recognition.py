@@ -10,8 +10,8 @@ from conformance import jsontext
 from conformance.errors import UnknownProtocol
 from conformance.events import JSON
 from conformance.packs import Pack, data_root, find_all, pointer_value
-from conformance.shapes import Shape, shape, simply_fits
 from conformance.schemas import load
+from conformance.shapes import Shape, shape, simply_fits
 from conformance.wording import shown
 
 HELD = 10_000
@@ -175,9 +175,7 @@ def _knows_in_record(pack: Pack, value: JSON) -> bool:
     """Whether the value is a line of the protocol's own record, and holds what may be a message of it."""
     trace = trace_of(value, pack)
     return (
-        trace is not None
-        and trace.holds_message(value)
-        and pack.shape(pointer_value(value, trace.message))
+        trace is not None and trace.holds_message(value) and pack.shape(pointer_value(value, trace.message))
     )
 
 

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
-from conformance import jsontext
 from conformance.errors import InputUnreadable
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Received, Sent
 from conformance.framing import LineStream, Reading, part_at, read_message

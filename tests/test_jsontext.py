@@ -122,6 +122,44 @@ def test_agrees_with_json_loads(document: Any, layout: dict[str, Any]) -> None:
         assert same(parsed.value, expected)
 
 
+texts = st.text(st.sampled_from('{}[]",:\\ud8cC01.eE-+tfn \n\x01aN')) | st.text()
+numbers = st.from_regex(r"-?[0-9]{1,25}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)
+members = st.lists(st.tuples(st.sampled_from(["a", "a b", "b"]), numbers | documents.map(json.dumps)))
+
+
+@given(texts | documents.map(json.dumps) | members.map(lambda rows: _object(rows)), st.booleans())
+def test_what_is_plainly_an_object_is_what_the_exact_way_reads(text: str, tight: bool) -> None:
+    text = text.replace(" ", "") if tight else text
+    value = jsontext.plain(text.encode("utf-8", "surrogatepass"))
+    if value is not None:
+        exact = jsontext._exact(text, jsontext.LIMITS)
+        assert (repr(exact.value), exact.faults) == (repr(value), ())
+
+
+def _object(rows: list[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f'"{name}": {value}' for name, value in rows) + "}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1,"a":2}',
+        '{"a":9007199254740993.0}',
+        '{"a":18446744073709551616}',
+        '{"a":1E400}',
+        '{"a":NaN}',
+        '{"a":-0}',
+        r'{"a":"\ud800"}',
+        '\ufeff{"a":1}',
+        '["a"]',
+        '{"a":1}}',
+        '{"a":' * 600 + "1" + "}" * 600,
+    ],
+)
+def test_what_a_decoder_would_change_is_not_plain(text: str) -> None:
+    assert jsontext.plain(text.encode()) is None
+
+
 @given(st.text(st.sampled_from('{}[]",:\\ud8cC01.eE-+tfn \n\x01aN')) | st.text())
 def test_both_ways_give_one_answer(text: str) -> None:
     """Where the decoder and the scanner differ, one of them is wrong."""

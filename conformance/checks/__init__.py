@@ -54,8 +54,8 @@ class Observation(NamedTuple):
     """The key of the session that the message is of; empty where the protocol or the record has none."""
     fits: bool = False
     """Whether the schema of its kind accepts the message."""
-    unpraised: bool = False
-    """Whether nobody asks for findings that a requirement holds."""
+    praise: bool = True
+    """Whether anybody asks for findings that a requirement holds."""
 
     def loses(self, entity: str, session: str = "") -> bool:
         """Whether the entity of that session is lost by this event."""

@@ -59,7 +59,7 @@ class IntegerBounds:
         message = seen.message
         if message is None or message.kind is None:
             return
-        if seen.unpraised and seen.fits and self._schema_says_it and is_exact(message.event.text):
+        if not seen.praise and seen.fits and self._schema_says_it and is_exact(message.event.text):
             yield from self._broken_in_free_parts(message) if self._heard.of(message) else ()
             return
         at = message.kind.at

@@ -194,7 +194,8 @@ class Monotonic:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._series = [(row, measure(row.get("as", "counter"))) for row in spec["series"]]
+        series = [(index, row, measure(row.get("as", "counter"))) for index, row in enumerate(spec["series"])]
+        self._rows = ByKind(lambda message: [one for one in series if message.is_a(one[1]["on"])])
         self._sessions = Sessions(pack.meta.get("sessions", []))
         self.hears = self._sessions.hears | {name for row in spec["series"] for name in row["on"]}
         self._last: dict[tuple[str, int, tuple[Any, ...]], tuple[Any, JSON, int]] = {}
@@ -205,9 +206,8 @@ class Monotonic:
         if message is None:
             return
         self._sessions.begun(message)
-        for index, (row, measured) in enumerate(self._series):
-            if message.is_a(row["on"]):
-                yield from self._judge(message, index, row, measured)
+        for index, row, measured in self._rows.of(message):
+            yield from self._judge(message, index, row, measured)
 
     def _judge(
         self, message: Message, index: int, row: dict[str, Any], measured: Measure

@@ -23,8 +23,16 @@ Place = tuple[str, int]
 """A session's key and a channel's number."""
 
 
-def _channel(memory: Memory, message: Message) -> tuple[Session, Channel, Place] | None:
-    """The session and the channel of a frame that the session was granted."""
+Found = tuple[Session, Channel, Place]
+
+
+def _channel(memory: Memory, message: Message) -> Found | None:
+    """The session and the channel of a frame that the session was granted: all rules of frames ask."""
+    found: Found | None = memory.once("channel", message, _granted)
+    return found
+
+
+def _granted(memory: Memory, message: Message) -> Found | None:
     session, place = memory.session(message), whole(message.at("/params/channel_id"))
     channel = session.channels.get(place) if session is not None and place is not None else None
     if session is None or channel is None or place is None:
@@ -227,6 +235,7 @@ def size(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 @lru_cache(maxsize=8)
+@lru_cache(maxsize=8)
 def _bytes(payload: str) -> bytes | None:
     try:
         return base64.b64decode(payload, validate=True)
@@ -236,7 +245,13 @@ def _bytes(payload: str) -> bytes | None:
 
 @lru_cache(maxsize=8)
 def _read(payload: str) -> jsontext.Parsed:
-    text, faults = jsontext.decode(_bytes(payload) or b"")
+    data = _bytes(payload)
+    if data is None:
+        return jsontext.Parsed(None)
+    value = jsontext.plain(data)
+    if value is not None:
+        return jsontext.Parsed(value)
+    text, faults = jsontext.decode(data)
     return jsontext.parse(text) if text is not None else jsontext.Parsed(None, faults)
 
 
@@ -245,7 +260,7 @@ def _json(found: tuple[Session, Channel, Place] | None, message: Message) -> Any
     payload = message.at("/params/payload_b64")
     if found is None or not str(found[1].declared.get("modality")).endswith("json"):
         return None
-    return _read(payload).value if isinstance(payload, str) and _bytes(payload) is not None else None
+    return _read(payload).value if isinstance(payload, str) else None
 
 
 @rule("obs.frame")

@@ -126,6 +126,8 @@ class Memory:
         self._now: Observation | None = None
         self._judged = False
         self._due: Message | None = None
+        self._found_of: Message | None = None
+        self._found: dict[str, Any] = {}
         self.sessions: dict[str, Session] = {}
         self.opened: set[str] = set()
         self.ended: dict[str, float | None] = {}
@@ -166,6 +168,15 @@ class Memory:
             return False
         self._due = message
         return True
+
+    def once(self, name: str, message: Message, look: Callable[[Memory, Message], Any]) -> Any:
+        """What `look` finds of the message that is judged, which is looked for once for all rules."""
+        if self._found_of is not message:
+            self._found_of = message
+            self._found.clear()
+        if name not in self._found:
+            self._found[name] = look(self, message)
+        return self._found[name]
 
     @property
     def complete(self) -> bool:

@@ -68,22 +68,22 @@ class _Ruled:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """What the rule says of the message."""
-        message = seen.message
-        if not self._memory.attend(seen) or message is None or message.kind is None:
+        memory, message = self._memory, seen.message
+        if not memory.attend(seen) or message is None or (memory.again and not self._replays):
             return ()
-        if self._memory.again and not self._replays:
+        if not message.is_a(self._kinds):
             return ()
-        if message.name in self._kinds or message.kind.name in self._kinds:
-            return [self._finding(message, told) for told in self._judge(self._asked(), message)]
-        return ()
+        told = self._judge(self._asked(), message)
+        return [self._finding(message, one) for one in told if one.said or seen.praise]
 
     def _asked(self) -> Memory:
         """What the record has told, with this rule's own notes and parameters."""
         memory = self._memory
         memory.notes, memory.options = self._notes, self._parameters
-        for doubtful in memory.doubts[self._doubts :]:
-            memory.forget(doubtful)
-        self._doubts = len(memory.doubts)
+        if self._doubts != len(memory.doubts):
+            for doubtful in memory.doubts[self._doubts :]:
+                memory.forget(doubtful)
+            self._doubts = len(memory.doubts)
         return memory
 
     def _finding(self, message: Message, told: Told) -> Finding:

@@ -136,6 +136,20 @@ def recorded(pack: Pack, path: Path) -> tuple[Event, ...]:
     return tuple(records.open_record(content(path), path.name, pack).events)
 
 
+# ── the quick way ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_who_asks_for_no_praise_hears_the_same_faults(pack: Pack) -> None:
+    """Without praise, a check is shown only what can matter to it, and asks again only what is in doubt."""
+    for path in some(pack, 100):
+        events, quick = recorded(pack, path), Monitor(pack, praise=False)
+        found = [finding for event in events for finding in quick.feed(event)]
+        every = judged(pack, events)
+        told = [finding for finding in found + quick.end() if not finding.ok]
+        assert told == [finding for finding in every if not finding.ok], path.name
+
+
 # ── bytes ────────────────────────────────────────────────────────────────────────────────────────
 
 
