@@ -89,9 +89,9 @@ def plain(data: bytes) -> JSON:
         return None
     try:
         value = orjson.loads(data)
-    except ValueError:
+        again = orjson.dumps(value)
+    except (ValueError, TypeError):  # it is no JSON, or deeper than is written again
         return None
-    again = orjson.dumps(value)
     if again != data and again.replace(b" ", b"") != data.replace(b" ", b""):
         return None
     return value if isinstance(value, dict) else None
