@@ -43,6 +43,7 @@ class Places:
     ) -> None:
         self._documents, self._uris, self._legacy, self._holds = documents, uris, legacy, holds
         self._marked: dict[frozenset[str], dict[int, str]] = {}
+        self._leading: dict[frozenset[str], dict[int, bool]] = {}
         self._starts: dict[str, Place] = {}
         self._targets: dict[tuple[str, str], Place] = {}
 
@@ -53,7 +54,7 @@ class Places:
         when its condition says so, branches of `oneOf` and `anyOf` always. Free-form parts of a
         message are never reached.
         """
-        marks = self._marks(wanted)
+        marks, leading = self._marks(wanted), self._leading.setdefault(wanted, {})
         pending = [(self._resolve(location), value, "")]
         done: set[tuple[int, str]] = set()
         while pending:
@@ -68,8 +69,19 @@ class Places:
             inward = [
                 (target, inner, pointer if step is None else pointer + jsontext.pointer([step]))
                 for target, inner, step in self._next(base, schema, part)
+                if self._leads(target, marks, leading)
             ]
             pending += reversed(inward)
+
+    def _leads(self, place: Place, marks: Mapping[int, str], known: dict[int, bool]) -> bool:
+        """Whether a marked definition can be met from the schema on, whatever the value."""
+        schema = place[1]
+        if not isinstance(schema, dict):
+            return False
+        found = known.get(id(schema))
+        if found is None:
+            found = known[id(schema)] = any(id(node) in marks for _, node in self._reached_from(place))
+        return found
 
     def may_meet(self, location: str, formats: Collection[str]) -> bool:
         """Whether the schema there, or any that it leads to, has one of the formats, or is not here."""
@@ -81,7 +93,10 @@ class Places:
 
     def _reached(self, location: str) -> Iterator[Place]:
         """Every object and array in the schema there and in those that it leads to."""
-        pending, done = [self._resolve(location)], set()
+        return self._reached_from(self._resolve(location))
+
+    def _reached_from(self, start: Place) -> Iterator[Place]:
+        pending, done = [start], set()
         while pending:
             outer, node = place = pending.pop()
             if id(node) in done:
