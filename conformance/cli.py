@@ -199,18 +199,20 @@ def run(
 
 
 @main.command()
-@click.argument("report", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--format", "form_out", default="text", show_default=True, help="text or junit.")
+@click.argument("report", type=click.Path(path_type=Path))
+@click.option("--format", "form_out", default="text", show_default=True, metavar="FORMAT",
+              help="text, html, junit, sarif, ctrf, markdown, badge, badge-json or earl.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write it to FILE.")  # fmt: skip
 @guarded
-def render(report: Path, form_out: str) -> int:
-    """Render a REPORT (report.json) in another format."""
+def render(report: Path, form_out: str, out: Path | None) -> int:
+    """Render a REPORT (report.json, or the folder that holds it) in another format."""
+    from conformance import rendering
     from conformance import report as reports
 
-    renderer = reports.RENDERERS.get(form_out)
-    if renderer is None:
+    if form_out not in reports.RENDERERS:
         raise click.UsageError(f"no format {form_out!r}; there is {', '.join(reports.RENDERERS)}")
-    say(renderer(reports.read(report)), nl=False)
-    return 0
+    return rendering.execute(report, form_out, out)
 
 
 @main.command("list")

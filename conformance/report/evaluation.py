@@ -7,6 +7,7 @@ it again. Only findings about the implementation count; what the kit itself sent
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -16,9 +17,10 @@ from typing import Any
 
 from conformance import KIT, records
 from conformance.findings import Finding, Level, Requirement, Verdict, claim_status, fold, verdict_of
+from conformance.instants import instant
 from conformance.monitor import Monitor
 from conformance.packs import Pack
-from conformance.report import flakiness, statement
+from conformance.report import exercise, flakiness, statement
 
 _TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
@@ -40,6 +42,11 @@ class Evidence:
     """Facts of the ICS that the implementation showed, and the first event that did."""
     ours: list[Finding] = field(default_factory=list)
     unfinished: list[Finding] = field(default_factory=list)
+    exercised: exercise.Exercise = field(default_factory=exercise.Exercise)
+    digest: str = ""
+    """SHA-256 of the transcript, as `sha256:…`; empty where there is none."""
+    began: str = ""
+    """When it began, as its header has it."""
 
     def take(self, findings: list[Finding], role: str, against_us: list[Finding]) -> None:
         """Sort findings by whose doing they are; the implementation has `role`."""
@@ -54,16 +61,30 @@ def judge(path: Path, pack: Pack, role: str) -> Evidence:
 
     Raises InputUnreadable where the file is no transcript.
     """
-    monitor = Monitor(pack)
-    evidence = Evidence()
-    for event in records.open_record(path.read_bytes(), str(path), pack).events:
+    monitor, observer, data = Monitor(pack), exercise.Observer(pack), path.read_bytes()
+    evidence = Evidence(digest=f"sha256:{hashlib.sha256(data).hexdigest()}", began=_began(data))
+    for event in records.open_record(data, str(path), pack).events:
         evidence.take(monitor.feed(event), role, evidence.ours)
+        if monitor.message is not None:
+            observer.see(monitor.message, role)
         if monitor.message is not None and monitor.message.party == role:
             for fact in statement.shown_by(monitor.message, pack):
                 evidence.shown.setdefault(fact, event.seq)
     evidence.take(monitor.end(), role, evidence.unfinished)
     evidence.edges, evidence.illegal = monitor.edges, monitor.illegal
+    evidence.exercised = observer.exercise
+    evidence.exercised.reasons = monitor.reasons
     return evidence
+
+
+def _began(data: bytes) -> str:
+    """When the record began, as the header of a transcript says it; empty where it does not."""
+    try:
+        header = json.loads(data.partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return ""
+    began = header.get("began", "") if isinstance(header, dict) else ""
+    return began if isinstance(began, str) and instant(began) is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +122,10 @@ class Run:
             "stderr": self.stderr,
             "requirements": list(self.requirements),
         }
+        evidence = {"digest": self.evidence.digest, "began": self.evidence.began} if self.transcript else {}
         again = {"attempt": self.attempt} if self.attempt > 1 else {}
-        return row | again | ({"flaky": flaky} if flaky else {})
+        more = again | evidence | {"flaky": flaky}
+        return row | {name: value for name, value in more.items() if value}
 
 
 def evaluate(
@@ -116,8 +139,11 @@ def evaluate(
     complete: bool,
 ) -> dict[str, Any]:
     """The report's value (schema: `report.schema.json`)."""
-    told = _told(runs)
+    told, total = _told(runs), exercise.whole(runs)
     rows = [_row(requirement, role, runs, told[requirement.id]) for requirement in pack.requirements.values()]
+    for row in rows:
+        if row["verdict"] == Verdict.UNTESTED.word:
+            row["lacking"] = exercise.why_untested(pack.requirements[row["id"]], pack, total, runs)
     differing = flakiness.of_scenarios(runs, pack.requirements.values())
     return {
         "report": 1,
@@ -130,7 +156,8 @@ def evaluate(
         "claim": _claim(pack, role, rows, implementation, complete, runs),
         "requirements": rows,
         "scenarios": [run.row(differing.get(run.name, "")) for run in runs],
-        "lifecycles": _lifecycles(pack, runs),
+        "lifecycles": _lifecycles(pack, runs, total),
+        "exercise": exercise.member(pack, total),
         "ics_findings": statement.findings(pack, ics, runs),
         "errata": [{"id": one.id, "schema": one.schema, "reason": one.reason} for one in pack.errata],
         "complete": complete,
@@ -156,6 +183,7 @@ def _row(
         "id": requirement.id,
         "level": requirement.level.value,
         "role": requirement.role,
+        "area": requirement.area,
         "summary": requirement.summary,
         "reference": requirement.reference,
         "verdict": verdict.word,
@@ -270,7 +298,7 @@ def _said(status: str, own: list[tuple[Level, Verdict]], runs: list[Run]) -> str
     )
 
 
-def _lifecycles(pack: Pack, runs: list[Run]) -> list[dict[str, Any]]:
+def _lifecycles(pack: Pack, runs: list[Run], total: exercise.Exercise) -> list[dict[str, Any]]:
     edges = sum((run.evidence.edges for run in runs), Counter())
     illegal = sum((run.evidence.illegal for run in runs), Counter())
     return [
@@ -287,6 +315,7 @@ def _lifecycles(pack: Pack, runs: list[Run]) -> list[dict[str, Any]]:
                 for (lifecycle, source, target), seen in sorted(illegal.items())
                 if lifecycle == name
             ],
+            "reasons": exercise.reasons(pack, name, total),
         }
         for name, (table, _) in pack.lifecycles.items()
     ]
