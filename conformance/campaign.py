@@ -108,6 +108,7 @@ class Campaign:
         """
         if self.path.is_file():
             self.path.unlink()
+            self.path.with_suffix(".html").unlink(missing_ok=True)
             for pattern in ("transcripts/*.jsonl", "stderr/*.txt"):
                 for path in self.plan.out.glob(pattern):
                     path.unlink()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from conformance import rendering
 from conformance import report as reports
 from conformance.campaign import Campaign
 from conformance.console import say
@@ -39,6 +40,7 @@ def execute(campaign: Campaign) -> int:
         value = campaign.write(complete=not stopped and campaign.is_through)
         say(reports.RENDERERS["text"](value), nl=False)
         say(f"report: {campaign.path}")
+        say(f"page: {rendering.page(value, campaign.plan.out)}")
     if stopped:
         return ExitCode.INTERRUPTED
     signal.signal(signal.SIGTERM, before)

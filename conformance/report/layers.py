@@ -86,7 +86,9 @@ def drawn(lifecycle: Mapping[str, Any]) -> Drawing:
     lines = [*_lines(lifecycle["edges"], grid, boxes), *_illegal(illegal, boxes)]
     width = max(grid.x[name] + _width(name) / 2 for name in grid.x) + MARGIN + 22
     height = len(grid.layers) * ROW - (ROW - HEIGHT) + 2 * MARGIN
-    return Drawing(width, height, tuple(boxes.values()), tuple(lines), len(lifecycle["illegal"]) - len(illegal))
+    return Drawing(
+        width, height, tuple(boxes.values()), tuple(lines), len(lifecycle["illegal"]) - len(illegal)
+    )
 
 
 def _width(name: str) -> float:
@@ -191,7 +193,9 @@ def _place(grid: _Grid) -> None:
     for turn in range(24):
         for layer in reversed(grid.layers) if turn % 2 else grid.layers:
             wanted = {
-                name: _mean([grid.x[one] for one in (*above.get(name, ()), *below.get(name, ()))], grid.x[name])
+                name: _mean(
+                    [grid.x[one] for one in (*above.get(name, ()), *below.get(name, ()))], grid.x[name]
+                )
                 for name in layer
             }
             grid.x.update(_spread(layer, wanted))

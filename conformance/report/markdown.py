@@ -42,7 +42,7 @@ def _lines(report: Row) -> Iterator[str]:
     mark = DIALECTS[_MARKS[claim["status"]]].mark
     yield f"## {mark} {CLAIMS[claim['status']][2]}: {plain(pack['protocol'])} {plain(pack['revision'])}"
     yield ""
-    yield plain(claim["wording"])
+    yield _BEGINS.sub("\u2060", plain(claim["wording"]))
     yield ""
     used = [word for word in DIALECTS if claim["counts"].get(word)]
     yield "| " + " | ".join(f"{DIALECTS[word].mark} {word}" for word in used) + " |"
@@ -109,7 +109,7 @@ _BEGINS = re.compile(r"^(?=[-+=:]|[0-9]+[.)])")
 def plain(text: str) -> str:
     """The text as nothing but text: escaped, on one line, and without mentions and links of its own."""
     escaped = _SPECIAL.sub(lambda found: _ENTITIES.get(found[0], "\\" + found[0]), _cut(text))
-    return _BEGINS.sub("\u2060", _CALLS.sub("\\1\u2060", escaped))
+    return _CALLS.sub("\\1\u2060", escaped)
 
 
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}

@@ -71,21 +71,26 @@ def render(report: Row, exchanges: Exchanges) -> str:
     failures, unlisted = _failures(report, exchanges)
     style, script = (Markup(_source(name)) for name in ("style.css", "script.js"))  # noqa: S704 our own files
     start, stop = timing.span(report)
-    return _environment().get_template("page.html").render(
-        report=report,
-        claim=CLAIMS[report["claim"]["status"]],
-        verdicts=_verdicts(report),
-        failures=failures,
-        unlisted=unlisted,
-        areas=_areas(report["requirements"]),
-        lifecycles=[(one, _drawing(one), _reasons(one)) for one in report["lifecycles"]],
-        untested=_untested(report["requirements"]),
-        seconds=max(stop - start, 0) / 1000,
-        slowest=max((run["seconds"] for run in report["scenarios"]), default=0.0),
-        facts=[*_facts(report["ics"])],
-        style=style,
-        script=script,
-        policy=_policy(style, script),
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            report=report,
+        who={"name": "The implementation", "version": "", "vendor": ""} | report["implementation"],
+            claim=CLAIMS[report["claim"]["status"]],
+            verdicts=_verdicts(report),
+            failures=failures,
+            unlisted=unlisted,
+            areas=_areas(report["requirements"]),
+            lifecycles=[(one, _drawing(one), _reasons(one)) for one in report["lifecycles"]],
+            untested=_untested(report["requirements"]),
+            seconds=max(stop - start, 0) / 1000,
+            slowest=max((run["seconds"] for run in report["scenarios"]), default=0.0),
+            facts=[*_facts(report["ics"])],
+            style=style,
+            script=script,
+            policy=_policy(style, script),
+        )
     )
 
 
@@ -211,14 +216,16 @@ def _reasons(lifecycle: Row) -> Row:
 # ── how values are written ───────────────────────────────────────────────────────────────────────
 
 
-def _number(value: int | None) -> str:
-    """An integer as people write it: those next to 2^53 as such."""
-    if value is None:
-        return "–"
+def _number(value: int | str | None) -> str:
+    """An integer as people write it: those next to 2^53 as such. A text is what stands for one too long."""
+    if value is None or isinstance(value, str):
+        return value or "–"
     bound = 2**53 - 1
     if abs(value) == bound:
         return "2⁵³−1" if value > 0 else "−(2⁵³−1)"
-    return f"{value:,}".replace(",", "\u202f").replace("-", "−") if abs(value) < 10**30 else shown(value)
+    if abs(value) >= 10**30:
+        return shown(value)
+    return Markup(f"{value:,}".replace(",", "\u202f").replace("-", "−"))  # noqa: S704 digits and spaces
 
 
 def _seconds(value: float) -> str:
