@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from conformance import rendering
+from conformance import bundle, rendering
 from conformance import report as reports
 from conformance.campaign import Campaign
 from conformance.console import say
@@ -41,6 +41,9 @@ def execute(campaign: Campaign) -> int:
         say(reports.RENDERERS["text"](value), nl=False)
         say(f"report: {campaign.path}")
         say(f"page: {rendering.page(value, campaign.plan.out)}")
+        if campaign.bundle is not None:
+            bundle.write(campaign.bundle, campaign.plan.out, value)
+            say(f"bundle: {campaign.bundle}")
     if stopped:
         return ExitCode.INTERRUPTED
     signal.signal(signal.SIGTERM, before)

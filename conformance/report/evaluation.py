@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,12 @@ class Evidence:
     """SHA-256 of the transcript, as `sha256:…`; empty where there is none."""
     began: str = ""
     """When it began, as its header has it."""
+
+    def add(self, steps: Iterable[Finding], until: int = 0) -> None:
+        """Add what steps found; from the event `until` on, if there is one, nothing counts."""
+        self.findings += steps
+        if until:
+            self.findings = [one for one in self.findings if one.seq < until]
 
     def take(self, findings: list[Finding], role: str, against_us: list[Finding]) -> None:
         """Sort findings by whose doing they are; the implementation has `role`."""
@@ -107,6 +113,10 @@ class Run:
     """The facts of the ICS that have to be true for it."""
     stretched: float = 1.0
     """How many times as patient as usual the kit was, since the machine was slow."""
+    steps: tuple[Finding, ...] = ()
+    """What the scenario's own steps found, which the transcript does not show."""
+    until: int = 0
+    """The event from which on nothing counts, since the kit itself went wrong there; 0 where it did not."""
 
     def row(self, flaky: str = "") -> dict[str, Any]:
         """The run's row in the report; `flaky` is how it differs from others of its scenario."""
@@ -124,8 +134,19 @@ class Run:
         }
         evidence = {"digest": self.evidence.digest, "began": self.evidence.began} if self.transcript else {}
         again = {"attempt": self.attempt} if self.attempt > 1 else {}
-        more = again | evidence | {"flaky": flaky}
+        steps = [_of_step(one) for one in self.steps]
+        found = {"steps": steps, "until": self.until, "needs": list(self.needs)}
+        more = again | evidence | found | {"flaky": flaky}
         return row | {name: value for name, value in more.items() if value}
+
+
+def _of_step(finding: Finding) -> dict[str, Any]:
+    """What a step found, with what tells it from a finding without anything to say."""
+    row = finding._asdict()
+    row |= {"expected": list(finding.expected), "level": finding.level.value if finding.level else None}
+    bare = Finding(finding.requirement, finding.ok, finding.party)._asdict() | {"expected": []}
+    always = ("requirement", "ok", "party")
+    return {name: value for name, value in row.items() if name in always or value != bare[name]}
 
 
 def evaluate(
@@ -153,6 +174,7 @@ def evaluate(
         "role": role,
         "implementation": implementation,
         "ics": ics,
+        "ics_digest": _digest_of(ics),
         "claim": _claim(pack, role, rows, implementation, complete, runs),
         "requirements": rows,
         "scenarios": [run.row(differing.get(run.name, "")) for run in runs],
@@ -329,6 +351,12 @@ def digest(pack: Pack) -> str:
             total.update(path.relative_to(folder).as_posix().encode() + b"\0")
             total.update(path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return f"sha256:{total.hexdigest()}"
+
+
+def _digest_of(facts: dict[str, Any]) -> str:
+    """SHA-256 over facts as JSON, with their names in order."""
+    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def without_credentials(target: str) -> str:

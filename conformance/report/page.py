@@ -76,7 +76,7 @@ def render(report: Row, exchanges: Exchanges) -> str:
         .get_template("page.html")
         .render(
             report=report,
-        who={"name": "The implementation", "version": "", "vendor": ""} | report["implementation"],
+            who={"name": "The implementation", "version": "", "vendor": ""} | report["implementation"],
             claim=CLAIMS[report["claim"]["status"]],
             verdicts=_verdicts(report),
             failures=failures,
