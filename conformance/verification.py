@@ -150,7 +150,8 @@ def _verdicts(report: dict[str, Any], again: dict[str, Any]) -> Iterator[Changed
         after = now[name]["verdict"] if name in now else "missing"
         if before != after:
             why = now[name]["reason"] if name in now else "there is no such requirement any more"
-            yield Changed(name, before, after, f"{name}: the report says {before}, and it is {after}: {why}")
+            said = f"{name}: the report says {before}, and it is {after}"
+            yield Changed(name, before, after, f"{said}: {why}" if why else said)
     before, after = report["claim"]["status"], again["claim"]["status"]
     if before != after:
         yield Changed("claim", before, after, f"claim: the report says {before}, and it is {after}")
