@@ -1,4 +1,4 @@
-"""Every rendering of a report: valid by its own format's schema, true to the report, and inert whoever wrote it."""
+"""Every rendering of a report: valid by its format's schema, true to the report, inert whoever wrote it."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_the_page_has_no_element_of_a_stranger() -> None:
     policy = next(value for name, value in page.attributes if value.startswith("default-src"))
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
-    assert "49" not in re.findall(r"\{\{7\*7\}\}|\b49\b", page.text)
+    assert "{{7*7}}" in page.text
 
 
 def test_markdown_calls_nobody_and_links_nowhere() -> None:
@@ -339,8 +339,8 @@ def large(requirements: int, findings: int) -> dict[str, Any]:
 def test_ten_thousand_findings_stay_bounded() -> None:
     text = reports.RENDERERS["html"](large(500, 20))
     assert len(text) < 3_000_000
-    assert text.count('<div class="finding ') == 1000
-    assert "9000 findings more in" in text
+    assert text.count('<div class="finding fail"') == 600
+    assert "9400 findings more in" in text
 
 
 def test_the_page_shows_the_exchange(tmp_path: Path) -> None:

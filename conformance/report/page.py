@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parent / "templates"
 DRAWN = 40
 """So many exchanges are drawn."""
 
-OPEN, TOLD = 60, 1000
+OPEN, TOLD = 30, 600
 """So many requirements are told of with all their findings, and so many findings in all."""
 
 STATES, EDGES = 60, 200
@@ -76,7 +76,7 @@ def render(report: Row, exchanges: Exchanges) -> str:
         .get_template("page.html")
         .render(
             report=report,
-        who={"name": "The implementation", "version": "", "vendor": ""} | report["implementation"],
+            who={"name": "The implementation", "version": "", "vendor": ""} | report["implementation"],
             claim=CLAIMS[report["claim"]["status"]],
             verdicts=_verdicts(report),
             failures=failures,
