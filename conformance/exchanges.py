@@ -110,7 +110,7 @@ def _places(report: Mapping[str, Any]) -> Iterator[Place]:
 
 
 def _inside(folder: Path, transcript: str) -> Path | None:
-    """The transcript's path; None where it leads out of the folder, or to no plain file, or too large a one."""
+    """The transcript's path; None where it leads out of the folder, or to no file, or too large a one."""
     try:
         path = (folder / transcript).resolve()
         fits = path.is_relative_to((folder / "transcripts").resolve()) and path.is_file()

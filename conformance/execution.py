@@ -39,11 +39,11 @@ def execute(campaign: Campaign) -> int:
     with ignored():
         value = campaign.write(complete=not stopped and campaign.is_through)
         say(reports.RENDERERS["text"](value), nl=False)
-        say(f"report: {campaign.path}")
         say(f"page: {rendering.page(value, campaign.plan.out)}")
         if campaign.bundle is not None:
             bundle.write(campaign.bundle, campaign.plan.out, value)
             say(f"bundle: {campaign.bundle}")
+        say(f"report: {campaign.path}")
     if stopped:
         return ExitCode.INTERRUPTED
     signal.signal(signal.SIGTERM, before)

@@ -13,9 +13,11 @@ VA = packs.find("va-agent-protocol")
 
 NASTY = (
     '"></title></style></script><script>alert(1)</script><img src=x onerror=alert(2)>'
-    "&lt;b&gt; {{7*7}} {% raw %} ]]> --> \x1b[31mred\x1b]0;title\x07 \x00\x08\x7f\x9b1m \u202egnp.exe\u202c \u2066x\u2069 "
+    "&lt;b&gt; {{7*7}} {% raw %} ]]> --> \x1b[31mred\x1b]0;title\x07 \x00\x08\x7f\x9b1m "
+    "\u202egnp.exe\u202c \u2066x\u2069 "
     "\ud800 \udfff \ufffe \u2028 =cmd|' /C calc'!A0 @everyone #1 GH-1 https://evil.example/ www.evil.example "
-    "[click](javascript:alert(3)) ![x](https://evil.example/x.png) `code` | cell | \r\n# heading\n- item\n<!-- "
+    "[click](javascript:alert(3)) ![x](https://evil.example/x.png) `code` | cell | "
+    "\r\n# heading\n- item\n<!-- "
 )
 """Markup of every format, escapes of terminals, characters that turn text round, halves of characters."""
 

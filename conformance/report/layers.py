@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 ROW, HEIGHT, GAP, MARGIN = 78.0, 30.0, 22.0, 14.0
-"""The distance of layers, the height of a state, what lies between two of a layer and around all, in pixels."""
+"""The distance of layers, the height of a state, the room between two of a layer and around all: pixels."""
 
 LETTER, PADDING, POINT = 7.4, 26.0, 12.0
 """The width of a letter, of what is beside a name, and of a point of a move, in pixels."""
@@ -254,7 +254,7 @@ def _lines(edges: Sequence[Mapping[str, Any]], grid: _Grid, boxes: Mapping[str, 
 
 
 def _ports(grid: _Grid) -> dict[tuple[Pair, str], float]:
-    """Where on a state's side each move begins or ends: beside each other, in the order of what they lead to."""
+    """Where on a state's side each move begins or ends: in the order of where they lead."""
     leaving: dict[tuple[str, bool], list[tuple[float, Pair]]] = {}
     for pair, chain in grid.chains.items():
         leaving.setdefault((chain[0], True), []).append((grid.x[chain[1]], pair))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from conformance.exchanges import Exchange, Exchanges, Step, place_of
 from conformance.report import layers, sequences, timing
@@ -30,11 +30,14 @@ FOLDER = Path(__file__).parent / "templates"
 DRAWN = 40
 """So many exchanges are drawn."""
 
-OPEN, TOLD = 60, 1000
+OPEN, TOLD = 30, 600
 """So many requirements are told of with all their findings, and so many findings in all."""
 
 STATES, EDGES = 60, 200
 """A lifecycle with more is not drawn."""
+
+SHORT = 120
+"""So many characters of a name are written where it is a heading."""
 
 UNNAMED = "other"
 """The heading of requirements of no area."""
@@ -106,7 +109,7 @@ def _environment() -> Environment:
     )
     made.filters.update(
         shown=lambda value: shown(value, 400), number=_number, anchor=_anchor, href=_href, parts=_parts,
-        plural=plural, mark=lambda word: DIALECTS[word].mark, seconds=_seconds,
+        plural=plural, prose=_prose, short=lambda text: text_of(text, SHORT), seconds=_seconds,
     )  # fmt: skip
     return made
 
@@ -226,6 +229,15 @@ def _number(value: int | str | None) -> str:
     if abs(value) >= 10**30:
         return shown(value)
     return Markup(f"{value:,}".replace(",", "\u202f").replace("-", "−"))  # noqa: S704 digits and spaces
+
+
+def _prose(text: str) -> Markup:
+    """A sentence in which what stands between backticks is code."""
+    parts = text_of(text).split("`")
+    if len(parts) % 2 == 0:  # one of them has no other
+        return escape("`".join(parts))
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(one) if place % 2 else escape(one) for place, one in enumerate(parts))
 
 
 def _seconds(value: float) -> str:

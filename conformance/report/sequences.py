@@ -8,7 +8,7 @@ from conformance.exchanges import Exchange, Step
 from conformance.report.inert import text_of
 
 WIDTH, KIT, OTHER, ROW, HEAD = 380, 84, 312, 34, 40
-"""The width of the picture, the places of the two lifelines, the distance of events, the height above them."""
+"""The picture's width, the places of the two lifelines, the distance of events, the height above them."""
 
 LABEL = 32
 """So many letters of a label are drawn."""

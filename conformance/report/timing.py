@@ -16,11 +16,6 @@ def span(report: dict[str, Any]) -> tuple[int, int]:
     return min(at for at, _ in begun), max(at + took for at, took in begun)
 
 
-def began(run: dict[str, Any]) -> int | None:
-    """When a scenario's run began, in milliseconds since 1970; None where nobody knows."""
-    return _millis(run["began"]) if "began" in run else None
-
-
 def _millis(text: str) -> int:
     try:
         return round(datetime.fromisoformat(text).timestamp() * 1000)
