@@ -259,7 +259,7 @@ def prepare(request: Request) -> Campaign:
     cable, who = target, stated.implementation
     if _is_reference(target):
         cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
-    access = gained(request.means.over(_means(stated, request)))
+    access = gained(request.means.over(_means(stated, request)), cable)
     make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience, access)
