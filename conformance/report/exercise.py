@@ -237,8 +237,8 @@ def _lacking(requirement: Requirement, spec: Mapping[str, Any], pack: Pack, tota
     if named and "*" not in named and {name for _, name in total.kinds}.isdisjoint(named):
         return f"It is about {_listed(named)}, of which no message was seen."
     said = _HEAD.sub("", criteria.sentence(requirement, spec, pack)).rstrip(".")
-    said = said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
-    return f"Nothing was seen to which its check applies: {said}."
+    said = f"{said}." if len(said) < LONGEST else said[: LONGEST - 1] + "…"
+    return f"Nothing was seen to which its check applies: {said}"
 
 
 def _listed(names: list[str]) -> str:
