@@ -26,7 +26,7 @@ PLACES = 300
 WIDTH, MEANT = 400, 2000
 """So many characters of a message are kept, and of one that is meant."""
 
-LARGEST = 64 * 2**20
+LARGEST = 8 * 2**20
 """A transcript of more bytes is not read."""
 
 

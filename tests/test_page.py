@@ -41,6 +41,9 @@ RULES = {
     "iframes": False,
 }
 
+UNCOLOURED = {"rules": {"color-contrast": {"enabled": False}}}
+"""Contrast takes axe most of its time, and a stranger's words have the colours of any others."""
+
 VA = packs.find("va-agent-protocol")
 
 
@@ -136,7 +139,7 @@ def is_wider_than_its_window(page: Any) -> bool:
 def test_axe_finds_nothing(browser: Any, pages: dict[str, Path], name: str, width: str, theme: str) -> None:
     with opened(browser, pages[name], width, color_scheme=theme) as page:
         open_all(page)
-        found = axe.Axe().run(page, options=RULES)
+        found = axe.Axe().run(page, options=RULES if name == "failing" else {**RULES, **UNCOLOURED})
         assert found.violations_count == 0, found.generate_report()
         assert len(found.response["passes"]) > 20
         assert not is_wider_than_its_window(page)
@@ -156,7 +159,7 @@ def test_filter_and_search(browser: Any, pages: dict[str, Path]) -> None:
         assert failed == ["VA-LIF-002", "VA-LIF-003", "WIRE-NOISE"]
         page.get_by_role("button", name="untested").click()
         assert set(failed) < set(visible(page)) < set(everything)
-        page.get_by_role("searchbox").fill("second terminal message")
+        page.get_by_role("searchbox").fill("says something more")
         assert visible(page) == ["VA-LIF-002"]
         assert page.locator("#count").inner_text() == f"1 of {len(everything)} requirements"
         page.get_by_role("searchbox").fill("nothing is called so")

@@ -182,6 +182,13 @@ def test_sarif_says_where() -> None:
     assert "VA-MSG-001" not in results
 
 
+def test_sarif_names_no_file_outside_the_report() -> None:
+    [log] = json.loads(reports.RENDERERS["sarif"](hostile_report()))["runs"]
+    places = [one["locations"][0]["physicalLocation"] for one in log["results"]]
+    assert {one["artifactLocation"]["uri"] for one in places} == {"report.json"}
+    assert not [one for one in places if "region" in one]
+
+
 def test_ctrf_counts() -> None:
     results = json.loads(reports.RENDERERS["ctrf"](sample()))["results"]
     by_id = {one.get("testId", one["name"]): one for one in results["tests"]}
@@ -441,7 +448,7 @@ def test_untested_is_explained() -> None:
     told = {row["id"]: row["lacking"] for row in value["requirements"] if row.get("lacking")}
     assert "No scenario that was run is about it." in told["VA-COR-001"]
     page = reports.RENDERERS["html"](value)
-    assert "It is about messages of a kind that was not seen, one: accepted." in page
+    assert "It is about accepted, of which no message was seen." in page
     untested = [row["id"] for row in value["requirements"] if row["verdict"] == "untested"]
     assert untested
     assert all(f'href="#r-{name}">{name}</a>' in page for name in untested)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 LISTED = 400
 """So many integer fields are listed at most."""
 
+LONGEST = 300
+"""So many characters of how a requirement is judged are told."""
+
 OTHERS = 20
 """So many reasons that no table lists are told of a lifecycle at most."""
 
@@ -220,19 +223,28 @@ def why_untested(requirement: Requirement, pack: Pack, total: Exercise, runs: It
         told.append(f"Of what was run, {', '.join(covering)} is about it, and did not show it.")
     else:
         told.append("No scenario that was run is about it.")
-    return list(dict.fromkeys(told))
+    return [*filter(None, dict.fromkeys(told))]
 
 
 def _lacking(requirement: Requirement, spec: Mapping[str, Any], pack: Pack, total: Exercise) -> str:
     if spec["kind"] == "scenario":
         return "A step of a scenario can show it, and none of this run did."
-    named = list(_named(spec))
-    seen = {name for _, name in total.kinds}
-    if named and "*" not in named and seen.isdisjoint(named):
-        some = "one" if len(named) == 1 else "one of these"
-        return f"It is about messages of a kind that was not seen, {some}: {', '.join(named)}."
+    documents = {kind.name for kind in pack.kinds if kind.document}
+    every = list(_named(spec))
+    named = [name for name in every if name not in documents]
+    if every and not named:
+        return ""  # what it is about stands in files, not on the wire
+    if named and "*" not in named and {name for _, name in total.kinds}.isdisjoint(named):
+        return f"It is about {_listed(named)}, of which no message was seen."
     said = _HEAD.sub("", criteria.sentence(requirement, spec, pack)).rstrip(".")
-    return f"Nothing was seen to which its check applies: {said}."
+    said = f"{said}." if len(said) < LONGEST else said[: LONGEST - 1] + "…"
+    return f"Nothing was seen to which its check applies: {said}"
+
+
+def _listed(names: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = dict.fromkeys(names)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 _HEAD = re.compile(r"^[A-Z0-9, -]+: ")

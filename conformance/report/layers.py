@@ -237,20 +237,23 @@ def _boxes(grid: _Grid, lifecycle: Mapping[str, Any]) -> Iterable[Box]:
 def _lines(edges: Sequence[Mapping[str, Any]], grid: _Grid, boxes: Mapping[str, Box]) -> Iterable[Line]:
     ports = _ports(grid)
     for edge in edges:
-        source, target = edge["from"], edge["to"]
-        state = "seen" if edge["seen"] else "untouched"
+        source, target, seen = edge["from"], edge["to"], edge["seen"]
+        state = "seen" if seen else "untouched"
         if source == target:
-            box = boxes[source]
-            right = box.x + box.width / 2
-            path = f"M{right:g} {box.y - 8:g}c22 -8 22 24 0 16"
-            yield Line(source, target, path, right + 20, box.y + 4, edge["seen"], state)
+            yield Line(source, target, *_loop(boxes[source], 1), seen, state)
             continue
         chain = grid.chains[source, target]
         points = _points(chain, (source, target), ports, boxes, grid)
-        if chain[0] != source:
-            points = points[::-1]
+        points = points if chain[0] == source else points[::-1]
         (a, b), (c, d) = points[(len(points) - 1) // 2 : (len(points) - 1) // 2 + 2]
-        yield Line(source, target, _curve(points), (a + c) / 2, (b + d) / 2 + 4, edge["seen"], state)
+        yield Line(source, target, _curve(points), (a + c) / 2, (b + d) / 2 + 4, seen, state)
+
+
+def _loop(box: Box, way: int) -> tuple[str, float, float]:
+    """A move from a state to itself, on its right (1) or its left (-1), and where its number stands."""
+    x = box.x + way * box.width / 2
+    path = f"M{x:g} {box.y - 8:g}c{way * 22} -8 {way * 22} 24 0 16"
+    return (path, x + 20, box.y + 4) if way > 0 else (path, x - 12, box.y - 12)
 
 
 def _ports(grid: _Grid) -> dict[tuple[Pair, str], float]:
@@ -294,21 +297,18 @@ def _illegal(edges: Iterable[Mapping[str, Any]], boxes: Mapping[str, Box]) -> It
     """Moves that the table does not have, across everything."""
     for number, edge in enumerate(edges):
         one, two = boxes[edge["from"]], boxes[edge["to"]]
-        if one is two:
-            left = one.x - one.width / 2
-            yield Line(
-                one.name, two.name, f"M{left:g} {one.y - 8:g}c-22 -8 -22 24 0 16", left - 12, one.y - 12,
-                edge["seen"], "illegal",
-            )  # fmt: skip
-            continue
-        shift = 10 + 5 * (number % 3)
-        down = 1 if two.y > one.y else -1
-        start, end = (one.x + shift, one.y + down * HEIGHT / 2), (two.x + shift, two.y - down * HEIGHT / 2)
-        if one.y == two.y:
-            start, end = (one.x, one.y - HEIGHT / 2), (two.x, two.y - HEIGHT / 2)
-        bow = -26 if one.y == two.y else 0
-        side = 30 if one.y != two.y else 0
-        middle = ((start[0] + end[0]) / 2 + side, (start[1] + end[1]) / 2 + bow)
-        path = f"M{start[0]:g} {start[1]:g}Q{middle[0]:g} {middle[1]:g} {end[0]:g} {end[1]:g}"
-        x, y = (start[0] + end[0] + 2 * middle[0]) / 4, (start[1] + end[1] + 2 * middle[1]) / 4
-        yield Line(one.name, two.name, path, x, y + 4, edge["seen"], "illegal")
+        drawn = _loop(one, -1) if one is two else _across(one, two, 10 + 5 * (number % 3))
+        yield Line(one.name, two.name, *drawn, edge["seen"], "illegal")
+
+
+def _across(one: Box, two: Box, shift: float) -> tuple[str, float, float]:
+    """A bow from one state to another, so far beside their middles, and where its number stands."""
+    if one.y == two.y:
+        (a, b), (c, d) = (one.x, one.y - HEIGHT / 2), (two.x, two.y - HEIGHT / 2)
+        x, y = (a + c) / 2, b - 26
+    else:
+        half = HEIGHT / 2 if two.y > one.y else -HEIGHT / 2
+        (a, b), (c, d) = (one.x + shift, one.y + half), (two.x + shift, two.y - half)
+        x, y = (a + c) / 2 + 30, (b + d) / 2
+    # The number stands on the curve, at its middle.
+    return f"M{a:g} {b:g}Q{x:g} {y:g} {c:g} {d:g}", (a + c + 2 * x) / 4, (b + d + 2 * y) / 4 + 4

@@ -88,8 +88,9 @@ def _result(row: Row, index: int, kind: str, level: str, said: str, locations: l
 
 
 def _location(finding: Row, exchanges: Exchanges) -> Row:
-    physical = _artifact(finding["transcript"] or "report.json")
-    if finding["transcript"] and finding["line"]:
+    is_beside = finding["transcript"].startswith("transcripts/") and ".." not in finding["transcript"]
+    physical = _artifact(finding["transcript"] if is_beside else "report.json")
+    if is_beside and finding["line"]:
         line, column = finding["line"], max(finding["column"], 1)
         found = exchanges.get(place_of(finding))
         end = found.end if found and found.end > (line, column) else (line, column + 1)
