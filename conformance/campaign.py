@@ -54,6 +54,8 @@ class Request:
     rerun: int = 0
     """How often a scenario that did not pass is run again."""
     jobs: int = 1
+    bundle: Path | None = None
+    """Where the report and all that belongs to it goes as one file."""
     means: Means = field(default_factory=Means)
 
 
@@ -94,6 +96,7 @@ class Campaign:
     """How many scenarios at a time: as many as were asked for, or as the implementation bears."""
     alone: str = ""
     """Why those are fewer than were asked for."""
+    bundle: Path | None = None
     runs: list[evaluation.Run] = field(default_factory=list)
 
     @property
@@ -108,6 +111,7 @@ class Campaign:
         """
         if self.path.is_file():
             self.path.unlink()
+            self.path.with_suffix(".html").unlink(missing_ok=True)
             for pattern in ("transcripts/*.jsonl", "stderr/*.txt"):
                 for path in self.plan.out.glob(pattern):
                     path.unlink()
@@ -170,10 +174,11 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
     if on_record:
         evidence = evaluation.judge(path, plan.pack, plan.role)
     # A transcript has a line for its header, then one for each event.
-    evidence.findings += [
+    steps = tuple(
         one._replace(line=one.seq + 1, column=1) if one.seq and on_record else one for one in result.findings
-    ]
-    result = _watched(result, evidence)
+    )
+    evidence.add(steps)
+    result, until = _watched(result, evidence)
     return evaluation.Run(
         name=result.scenario.name,
         title=result.scenario.title,
@@ -188,6 +193,8 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
         attempt=result.attempt,
         needs=tuple(statement.needed(result.scenario.needs)),
         stretched=result.stretched,
+        steps=steps,
+        until=until,
     )
 
 
@@ -207,20 +214,20 @@ def _excused(result: Result) -> Result:
     return replace(result, status=status, reason=result.reason + but, findings=findings)
 
 
-def _watched(result: Result, evidence: evaluation.Evidence) -> Result:
-    """The result once it is known what the kit itself broke.
+def _watched(result: Result, evidence: evaluation.Evidence) -> tuple[Result, int]:
+    """The result once it is known what the kit itself broke, and the event from which on nothing counts.
 
     From where the kit broke what no step announces, the scenario shows nothing: it is an error. A machine
     that kept the kit from its own messages may be the reason; then nothing can be said.
     """
     found = _mistake(result, evidence)
     if found is None:
-        return result
-    evidence.findings = [one for one in evidence.findings if one.seq < found.seq]
+        return result, 0
+    evidence.add((), found.seq)
     if result.late > LATE:
-        return replace(result, status="inconclusive", reason=f"the kit was late, and {found.said}")
+        return replace(result, status="inconclusive", reason=f"the kit was late, and {found.said}"), found.seq
     said = f"{result.scenario.path}: {found.said}"
-    return replace(result, status="error", reason=said, line=found.line)
+    return replace(result, status="error", reason=said, line=found.line), found.seq
 
 
 def _mistake(result: Result, evidence: evaluation.Evidence) -> Mistake | None:
@@ -252,7 +259,7 @@ def prepare(request: Request) -> Campaign:
     cable, who = target, stated.implementation
     if _is_reference(target):
         cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
-    access = gained(request.means.over(_means(stated, request)))
+    access = gained(request.means.over(_means(stated, request)), cable)
     make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience, access)
@@ -263,6 +270,7 @@ def prepare(request: Request) -> Campaign:
         rerun=request.rerun,
         jobs=jobs,
         alone=alone,
+        bundle=request.bundle,
     )
 
 

@@ -155,6 +155,8 @@ def _protocol_option(value: str) -> Any:
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
               help="Run N scenarios at a time, where the implementation bears it.")  # fmt: skip
 @click.option("--certify", is_flag=True, help="Refuse all that leaves a MUST undecided.")
+@click.option("--bundle", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write the report and all that belongs to it into one ZIP file too.")  # fmt: skip
 @click.option("--mutate", multiple=True, metavar="NAME",
               help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
 @guarded
@@ -175,6 +177,7 @@ def run(
     certify: bool,
     rerun: int,
     jobs: int,
+    bundle: Path | None,
     mutate: tuple[str, ...],
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
@@ -190,6 +193,7 @@ def run(
         certify=certify,
         rerun=rerun,
         jobs=jobs,
+        bundle=bundle,
     )
     if mutate:
         from conformance import proving
@@ -199,18 +203,45 @@ def run(
 
 
 @main.command()
-@click.argument("report", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--format", "form_out", default="text", show_default=True, help="text or junit.")
+@click.argument("report", type=click.Path(path_type=Path))
+@click.option("--format", "form_out", default="text", show_default=True, metavar="FORMAT",
+              help="text, html, junit, sarif, ctrf, markdown, badge, badge-json or earl.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write it to FILE.")  # fmt: skip
 @guarded
-def render(report: Path, form_out: str) -> int:
-    """Render a REPORT (report.json) in another format."""
+def render(report: Path, form_out: str, out: Path | None) -> int:
+    """Render a REPORT (report.json, or the folder that holds it) in another format."""
+    from conformance import rendering
     from conformance import report as reports
 
-    renderer = reports.RENDERERS.get(form_out)
-    if renderer is None:
+    if form_out not in reports.RENDERERS:
         raise click.UsageError(f"no format {form_out!r}; there is {', '.join(reports.RENDERERS)}")
-    say(renderer(reports.read(report)), nl=False)
-    return 0
+    return rendering.execute(report, form_out, out)
+
+
+@main.command()
+@click.argument("report", type=click.Path(path_type=Path))
+@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--bundle", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="If it agrees, write it and all that belongs to it into one ZIP file.")  # fmt: skip
+@guarded
+def verify(report: Path, form_out: str, bundle: Path | None) -> int:
+    """Judge the transcripts of a REPORT (its folder, report.json or a bundle) again, and say what differs."""
+    from conformance import appeal
+
+    return appeal.verify(report, form_out, bundle)
+
+
+@main.command()
+@click.argument("before", type=click.Path(path_type=Path))
+@click.argument("after", type=click.Path(path_type=Path))
+@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@guarded
+def diff(before: Path, after: Path, form_out: str) -> int:
+    """Compare two reports: what fails now, what was fixed, what is exercised or no longer is."""
+    from conformance import appeal
+
+    return appeal.diff(before, after, form_out)
 
 
 @main.command("list")

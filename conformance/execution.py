@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from conformance import bundle, rendering
 from conformance import report as reports
 from conformance.campaign import Campaign
 from conformance.console import say
@@ -38,6 +39,10 @@ def execute(campaign: Campaign) -> int:
     with ignored():
         value = campaign.write(complete=not stopped and campaign.is_through)
         say(reports.RENDERERS["text"](value), nl=False)
+        say(f"page: {rendering.page(value, campaign.plan.out)}")
+        if campaign.bundle is not None:
+            bundle.write(campaign.bundle, campaign.plan.out, value)
+            say(f"bundle: {campaign.bundle}")
         say(f"report: {campaign.path}")
     if stopped:
         return ExitCode.INTERRUPTED

@@ -80,6 +80,8 @@ class Monitor:
         """How often each (lifecycle, from, to) of a table was taken."""
         self.illegal: Counter[tuple[str, str, str]] = Counter()
         """The same for moves that the table does not have."""
+        self.reasons: Counter[tuple[str, str, str]] = Counter()
+        """How often each (lifecycle, to, reason) was given for a move that the table has."""
         self.unknown = 0
         """How many messages are of a kind that only other records could tell, and so were not judged."""
         self.why_unknown = ""
@@ -159,6 +161,8 @@ class Monitor:
             if not one.report and one.move.before is not None:
                 counter = self.illegal if one.move.illegal else self.edges
                 counter[one.lifecycle, one.move.before, one.move.target] += 1
+                if isinstance(one.reason, str) and not one.move.illegal:
+                    self.reasons[one.lifecycle, one.move.target, one.reason] += 1
 
     def _structure(self, message: Message, fits: bool, findings: list[Finding]) -> Iterator[Finding]:
         """Findings of the message's schema, or that it has none."""

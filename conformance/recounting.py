@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance import surroundings
+from conformance import rendering, surroundings
 from conformance.certification import Certification
 from conformance.collecting import RUN, TROUBLE, RequirementItem, needs_implementation
 from conformance.errors import UsageError
@@ -122,6 +122,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     run = session.config.stash[RUN]
     report = run.finish() if run.is_controller else None
     if report is not None:
+        rendering.page(report, run.campaign.plan.out)
         session.config.stash[REPORT] = report
         if report.get("baseline", {}).get("stale") and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

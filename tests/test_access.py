@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import secrets
 import shutil
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import cabling
 import pytest
 from cabling import rest, run, using
-from live import Run, conformance_run, peer
+from live import PEERS, Run, conformance_run, peer
 
 from conformance.errors import BadConfiguration, TargetUnavailable
 from conformance.transports import Incoming
@@ -193,6 +195,38 @@ def test_a_token_gets_nowhere_however_often_it_comes_back(
         assert token[:12] not in said, (how, by)  # nor its beginning, where something was cut short
         stderr = next(text for path, text in written.items() if path.parent.name == "stderr")
         assert stderr == "redacted".ljust(len(token), "-") + "\n" + "redacted".ljust(len(token), "-") + "\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "how"),
+    [
+        ("{url}?key={token}", "message"),
+        ("{url}?key={token}", "error"),
+        ("{password}", "message"),
+        ("{url}", "file"),
+    ],
+)
+def test_what_a_url_or_a_file_holds_gets_nowhere(tmp_path: Path, target: str, how: str) -> None:
+    """The server tells what it was shown in messages, close reasons and errors."""
+    token = f"c4nary{secrets.token_hex(12)}"
+    (tmp_path / "token").write_text(f"{token}\n")
+    options = ["--token-file", str(tmp_path / "token")] if how == "file" else []
+    words = [sys.executable, str(PEERS / "ws_tells_the_token.py"), "error" if how == "error" else "message"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        password = url.replace("ws://", f"ws://someone:{token}@")
+        shown = target.format(url=url, token=token, password=password)
+        done = conformance_run(
+            tmp_path / "out", "awp", shown, *options, "--patience", "0.2", "-s", "handshake"
+        )
+        server.kill()
+    basic = base64.b64encode(f"someone:{token}".encode()).decode()
+    assert done.statuses["handshake"] in ("inconclusive", "failed", "unreachable")
+    said = "".join([done.text, done.said, *(path.read_text("utf-8") for path in done.out.rglob("*.*"))])
+    assert "redacted-" in said or how == "error", "the server told it, and it was hidden"
+    for secret in (token, token[:12], basic, basic[:12]):
+        assert secret not in said
 
 
 def test_a_configuration_says_how_the_kit_is_let_in(tmp_path: Path, certificate: Path) -> None:

@@ -468,7 +468,9 @@ def test_run_and_render(here: Path) -> None:
     assert result.stdout.splitlines()[-1] == f"report: {Path('out') / 'report.json'}"
     text = called("render", "out/report.json")
     assert text.exit_code == 0
-    assert result.stdout == text.stdout + f"report: {Path('out') / 'report.json'}\n"
+    page, value = Path("out") / "report.html", Path("out") / "report.json"
+    assert result.stdout == text.stdout + f"page: {page}\nreport: {value}\n"
+    assert called("render", "out", "--format", "html").stdout == page.read_text(encoding="utf-8")
     junit = called("render", "out/report.json", "--format", "junit")
     assert junit.stdout.startswith("<?xml version='1.0' encoding='utf-8'?>\n<testsuites ")
 

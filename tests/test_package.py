@@ -155,6 +155,16 @@ def test_the_wheel_judges(unpacked: Path, tmp_path: Path) -> None:
     assert "valid (va-agent-protocol@0.1.0, 1 message)" in said.stderr
 
 
+def test_the_wheel_has_the_templates_of_the_page(unpacked: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    text = (ROOT / "reports/golden/va-agent-protocol.report.json").read_text(encoding="utf-8")
+    report.write_text(text.replace("sha256:…", "sha256:" + "0" * 64), encoding="utf-8")
+    command = ("-c", "from conformance.cli import main; main()", "render", str(report), "--format", "html")
+    said = run_there(unpacked, tmp_path, *command)
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.startswith("<!doctype html>")
+
+
 def test_the_sdist_can_test_itself(tmp_path: Path) -> None:
     """What a packager needs to run the tests is in it: the data, the tests, the documents that are tested."""
     with tarfile.open(built("sdist", tmp_path)) as archive:
@@ -162,6 +172,7 @@ def test_the_sdist_can_test_itself(tmp_path: Path) -> None:
     assert data_files(ROOT) <= names
     for pattern in (
         "conformance/**/*.py",
+        "conformance/report/templates/*",
         "tests/**/*.py",
         "docs/*.md",
         ".ci/*",

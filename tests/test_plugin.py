@@ -320,7 +320,7 @@ def test_ctrl_c_leaves_a_report_and_no_process(pytester: pytest.Pytester, spread
     value = report(pytester)
     assert value["complete"] is False
     assert [one["status"] for one in value["scenarios"]] == ["interrupted"]
-    assert {path.name for path in out.iterdir()} == {"report.json", "stderr", "transcripts"}
+    assert {path.name for path in out.iterdir()} == {"report.html", "report.json", "stderr", "transcripts"}
 
 
 def test_the_last_failures_run_again(pytester: pytest.Pytester) -> None:
@@ -371,6 +371,7 @@ def test_workers_of_xdist_share_the_scenarios_and_one_report(pytester: pytest.Py
     assert value["complete"] is True
     assert [row["id"] for row in value["requirements"] if row["verdict"] == "fail"] == ["VA-EVD-002"]
     assert sorted(path.name for path in (pytester.path / "conformance-report").iterdir()) == [
+        "report.html",
         "report.json",
         "stderr",
         "transcripts",

@@ -257,7 +257,7 @@ def test_a_later_run_leaves_nothing_of_an_earlier_one(tmp_path: Path) -> None:
     second = conformance_run(tmp_path, VA, "reference", "-s", "failure")
     assert second.code == 0
     names = {path.name for path in (tmp_path / "report").rglob("*") if path.is_file()}
-    assert names == {"report.json", "failure.jsonl", "notes.txt"}
+    assert names == {"report.html", "report.json", "failure.jsonl", "notes.txt"}
     third = conformance_run(tmp_path, VA, "stdio:no-such-program", "-s", "failure")
     assert third.code == 3
     assert third.of("pass") == []

@@ -9,7 +9,7 @@ import pytest
 
 MESSAGES = Path(__file__).parents[1] / "fixtures"
 
-UNUSED = ("jsonschema", "hypothesis", "websockets", "rich", "yaml", "pytest", "asyncio")
+UNUSED = ("jsonschema", "hypothesis", "websockets", "rich", "yaml", "pytest", "asyncio", "jinja2")
 """The explainer, the generator, the cables, the terminal, scenarios, the plugin, the runner."""
 
 PROGRAM = """

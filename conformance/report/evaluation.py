@@ -7,18 +7,20 @@ it again. Only findings about the implementation count; what the kit itself sent
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance import KIT, records
 from conformance.findings import Finding, Level, Requirement, Verdict, claim_status, fold, verdict_of
+from conformance.instants import instant
 from conformance.monitor import Monitor
 from conformance.packs import Pack
-from conformance.report import flakiness, statement
+from conformance.report import exercise, flakiness, statement
 
 _TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
@@ -40,6 +42,17 @@ class Evidence:
     """Facts of the ICS that the implementation showed, and the first event that did."""
     ours: list[Finding] = field(default_factory=list)
     unfinished: list[Finding] = field(default_factory=list)
+    exercised: exercise.Exercise = field(default_factory=exercise.Exercise)
+    digest: str = ""
+    """SHA-256 of the transcript, as `sha256:…`; empty where there is none."""
+    began: str = ""
+    """When it began, as its header has it."""
+
+    def add(self, steps: Iterable[Finding], until: int = 0) -> None:
+        """Add what steps found; from the event `until` on, if there is one, nothing counts."""
+        self.findings += steps
+        if until:
+            self.findings = [one for one in self.findings if one.seq < until]
 
     def take(self, findings: list[Finding], role: str, against_us: list[Finding]) -> None:
         """Sort findings by whose doing they are; the implementation has `role`."""
@@ -54,16 +67,30 @@ def judge(path: Path, pack: Pack, role: str) -> Evidence:
 
     Raises InputUnreadable where the file is no transcript.
     """
-    monitor = Monitor(pack)
-    evidence = Evidence()
-    for event in records.open_record(path.read_bytes(), str(path), pack).events:
+    monitor, observer, data = Monitor(pack), exercise.Observer(pack), path.read_bytes()
+    evidence = Evidence(digest=f"sha256:{hashlib.sha256(data).hexdigest()}", began=_began(data))
+    for event in records.open_record(data, str(path), pack).events:
         evidence.take(monitor.feed(event), role, evidence.ours)
+        if monitor.message is not None:
+            observer.see(monitor.message, role)
         if monitor.message is not None and monitor.message.party == role:
             for fact in statement.shown_by(monitor.message, pack):
                 evidence.shown.setdefault(fact, event.seq)
     evidence.take(monitor.end(), role, evidence.unfinished)
     evidence.edges, evidence.illegal = monitor.edges, monitor.illegal
+    evidence.exercised = observer.exercise
+    evidence.exercised.reasons = monitor.reasons
     return evidence
+
+
+def _began(data: bytes) -> str:
+    """When the record began, as the header of a transcript says it; empty where it does not."""
+    try:
+        header = json.loads(data.partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return ""
+    began = header.get("began", "") if isinstance(header, dict) else ""
+    return began if isinstance(began, str) and instant(began) is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +113,10 @@ class Run:
     """The facts of the ICS that have to be true for it."""
     stretched: float = 1.0
     """How many times as patient as usual the kit was, since the machine was slow."""
+    steps: tuple[Finding, ...] = ()
+    """What the scenario's own steps found, which the transcript does not show."""
+    until: int = 0
+    """The event from which on nothing counts, since the kit itself went wrong there; 0 where it did not."""
 
     def row(self, flaky: str = "") -> dict[str, Any]:
         """The run's row in the report; `flaky` is how it differs from others of its scenario."""
@@ -101,8 +132,21 @@ class Run:
             "stderr": self.stderr,
             "requirements": list(self.requirements),
         }
+        evidence = {"digest": self.evidence.digest, "began": self.evidence.began} if self.transcript else {}
         again = {"attempt": self.attempt} if self.attempt > 1 else {}
-        return row | again | ({"flaky": flaky} if flaky else {})
+        steps = [_of_step(one) for one in self.steps]
+        found = {"steps": steps, "until": self.until, "needs": list(self.needs)}
+        more = again | evidence | found | {"flaky": flaky}
+        return row | {name: value for name, value in more.items() if value}
+
+
+def _of_step(finding: Finding) -> dict[str, Any]:
+    """What a step found, with what tells it from a finding without anything to say."""
+    row = finding._asdict()
+    row |= {"expected": list(finding.expected), "level": finding.level.value if finding.level else None}
+    bare = Finding(finding.requirement, finding.ok, finding.party)._asdict() | {"expected": []}
+    always = ("requirement", "ok", "party")
+    return {name: value for name, value in row.items() if name in always or value != bare[name]}
 
 
 def evaluate(
@@ -116,8 +160,11 @@ def evaluate(
     complete: bool,
 ) -> dict[str, Any]:
     """The report's value (schema: `report.schema.json`)."""
-    told = _told(runs)
+    told, total = _told(runs), exercise.whole(runs)
     rows = [_row(requirement, role, runs, told[requirement.id]) for requirement in pack.requirements.values()]
+    for row in rows:
+        if row["verdict"] == Verdict.UNTESTED.word:
+            row["lacking"] = exercise.why_untested(pack.requirements[row["id"]], pack, total, runs)
     differing = flakiness.of_scenarios(runs, pack.requirements.values())
     return {
         "report": 1,
@@ -127,10 +174,12 @@ def evaluate(
         "role": role,
         "implementation": implementation,
         "ics": ics,
+        "ics_digest": _digest_of(ics),
         "claim": _claim(pack, role, rows, implementation, complete, runs),
         "requirements": rows,
         "scenarios": [run.row(differing.get(run.name, "")) for run in runs],
-        "lifecycles": _lifecycles(pack, runs),
+        "lifecycles": _lifecycles(pack, runs, total),
+        "exercise": exercise.member(pack, total),
         "ics_findings": statement.findings(pack, ics, runs),
         "errata": [{"id": one.id, "schema": one.schema, "reason": one.reason} for one in pack.errata],
         "complete": complete,
@@ -156,6 +205,7 @@ def _row(
         "id": requirement.id,
         "level": requirement.level.value,
         "role": requirement.role,
+        "area": requirement.area,
         "summary": requirement.summary,
         "reference": requirement.reference,
         "verdict": verdict.word,
@@ -270,7 +320,7 @@ def _said(status: str, own: list[tuple[Level, Verdict]], runs: list[Run]) -> str
     )
 
 
-def _lifecycles(pack: Pack, runs: list[Run]) -> list[dict[str, Any]]:
+def _lifecycles(pack: Pack, runs: list[Run], total: exercise.Exercise) -> list[dict[str, Any]]:
     edges = sum((run.evidence.edges for run in runs), Counter())
     illegal = sum((run.evidence.illegal for run in runs), Counter())
     return [
@@ -287,6 +337,7 @@ def _lifecycles(pack: Pack, runs: list[Run]) -> list[dict[str, Any]]:
                 for (lifecycle, source, target), seen in sorted(illegal.items())
                 if lifecycle == name
             ],
+            "reasons": exercise.reasons(pack, name, total),
         }
         for name, (table, _) in pack.lifecycles.items()
     ]
@@ -300,6 +351,12 @@ def digest(pack: Pack) -> str:
             total.update(path.relative_to(folder).as_posix().encode() + b"\0")
             total.update(path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return f"sha256:{total.hexdigest()}"
+
+
+def _digest_of(facts: dict[str, Any]) -> str:
+    """SHA-256 over facts as JSON, with their names in order."""
+    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def without_credentials(target: str) -> str:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from conformance.exchanges import NONE, Exchanges
+from conformance.report.dialects import DIALECTS
 from conformance.wording import shown
 from conformance.xmltext import xml_text
 
-_SKIPPED = ("untested", "not-applicable", "manual")
 
-
-def render(report: dict[str, Any]) -> str:
+def render(report: dict[str, Any], _: Exchanges = NONE) -> str:
     """The XML text. Characters that XML 1.0 cannot hold become U+FFFD."""
     rows = report["requirements"]
     pack = f"{report['pack']['protocol']}@{report['pack']['revision']}"
     broken = [run for run in report["scenarios"] if run["status"] in ("unreachable", "error", "interrupted")]
-    counts = {
-        "tests": len(rows) + len(broken),
-        "failures": sum(row["verdict"] in ("fail", "inconclusive") for row in rows),
-        "errors": len(broken),
-        "skipped": sum(row["verdict"] in _SKIPPED for row in rows),
-    }
+    elements = Counter(DIALECTS[row["verdict"]].junit for row in rows)
+    counts = {"tests": len(rows) + len(broken), "failures": elements["failure"], "errors": len(broken)}
     seconds = sum(run["seconds"] for run in report["scenarios"])
     attributes = {name: str(count) for name, count in counts.items()} | {"time": f"{seconds:.3f}"}
     root = Element("testsuites", {"name": "conformance", **attributes})
-    suite = SubElement(root, "testsuite", {"name": f"{pack} {report['role']}", **attributes})
+    suite = SubElement(
+        root,
+        "testsuite",
+        {"name": f"{pack} {report['role']}", "skipped": f"{elements['skipped']}", **attributes},
+    )
     properties = SubElement(suite, "properties")
     for name in ("status", "wording"):
         SubElement(
@@ -46,17 +47,18 @@ def render(report: dict[str, Any]) -> str:
 def _case(suite: Element, pack: str, row: dict[str, Any], known: dict[str, Any] | None) -> None:
     case = SubElement(suite, "testcase", {"classname": pack, "name": row["id"], "time": "0"})
     verdict, reason = row["verdict"], xml_text(row["reason"])
-    if verdict in ("fail", "inconclusive"):
+    element = DIALECTS[verdict].junit
+    if element == "failure":
         told = [line for one in row["findings"] for line in _told(one)]
         told += [f"flaky: {row['flaky']}"] if "flaky" in row else []
         told += [f"known until {known['expires']}: {known['reason']}"] if known else []
         failure = SubElement(case, "failure", {"message": f"{verdict}: {reason}", "type": verdict})
         rule = [f"rule: {row['reference']}"] if row["reference"] else []
         failure.text = xml_text("\n".join([row["summary"], *told, *rule]))
-    elif verdict in _SKIPPED:
+    elif element == "skipped":
         SubElement(case, "skipped", {"message": f"{verdict}: {reason}"})
-    elif verdict == "warn":
-        SubElement(case, "system-out").text = f"warning: {reason}"
+    elif element:
+        SubElement(case, element).text = f"warning: {reason}"
 
 
 def _told(finding: dict[str, Any]) -> Iterator[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.exchanges import NONE, Exchanges
 from conformance.strain import LIMIT
 from conformance.wording import plural, printable, shown
 
 _ORDER = ("fail", "inconclusive", "warn", "pass", "manual", "untested", "not-applicable")
 
 
-def render(report: dict[str, Any]) -> str:
+def render(report: dict[str, Any], _: Exchanges = NONE) -> str:
     """The whole text, ending with a newline; what an implementation said is escaped for a terminal."""
     return "".join(printable(line) + "\n" for line in _lines(report))
 
@@ -123,20 +124,21 @@ TOLD = 3
 """So many findings against one requirement are told at most; the report itself has more."""
 
 
+def told_of(finding: dict[str, Any]) -> Iterator[str]:
+    """One finding: where, what, what was expected and what was found."""
+    where = f"{finding['transcript']}:{finding['line']}:{finding['column']}"
+    yield f"{where if finding['line'] else finding['scenario']}: {finding['message']}"
+    if finding["pointer"]:
+        yield f"    at {finding['pointer']}"
+    if finding["expected"]:
+        allowed = ", ".join(shown(value) for value in finding["expected"][:12])
+        yield f"    expected {allowed}; found {shown(finding['actual'])}"
+
+
 def _requirement(row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['verdict'].upper()} {row['id']} ({row['level']}): {row['summary']}"
     for finding in row["findings"][:TOLD]:
-        place = (
-            f"{finding['transcript']}:{finding['line']}:{finding['column']}"
-            if finding["line"]
-            else finding["scenario"]
-        )
-        yield f"    {place}: {finding['message']}"
-        if finding["pointer"]:
-            yield f"        at {finding['pointer']}"
-        if finding["expected"]:
-            allowed = ", ".join(shown(value) for value in finding["expected"][:12])
-            yield f"        expected {allowed}; found {shown(finding['actual'])}"
+        yield from (f"    {line}" for line in told_of(finding))
     if "flaky" in row:
         yield f"    flaky: {row['flaky']}"
     further = row["further_findings"] + len(row["findings"][TOLD:])

@@ -1,17 +1,20 @@
 """How the kit is let in by a server: whom it trusts, which bearer token (RFC 6750) it shows, and how.
 
 A token is read from a variable or a file, is shown in the opening handshake, and leaves this package in
-no other way: what comes back of it (in a message, a close reason, an error, standard error) is hidden.
+no other way: what comes back of it (in a message, a close reason, an error, standard error) is hidden. So
+is what the URL holds of that sort: the password, the credentials as HTTP sends them, the values of its query.
 """
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 from conformance.errors import BadConfiguration
 
@@ -51,11 +54,19 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The means of access themselves. `context` is for wss, None where the system's trust will do."""
+    """The means of access themselves. `context` is for wss, None where the system's trust will do; `others`
+    are further secrets, which the target's URL holds.
+    """
 
     token: str = field(default="", repr=False)
     by: str = HEADER
     context: ssl.SSLContext | None = None
+    others: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def _secrets(self) -> list[str]:
+        """Everything that is to be hidden, what holds another first."""
+        return sorted({self.token, *self.others} - {""}, key=len, reverse=True)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -70,28 +81,28 @@ class Access:
         return [*subprotocols, f"{before}bearer.{self.token}"]
 
     def hidden(self, text: str) -> str:
-        """The text with the token replaced, however a JSON string may escape it; the length stays."""
-        if not self.token:
-            return text
-        instead = HIDDEN.ljust(len(self.token), "-")
-        text = text.replace(self.token, instead)
-        return re.sub(self._escaped, instead, text) if "\\" in text else text
+        """The text with every secret replaced, however a JSON string may escape it; the length stays."""
+        for secret in self._secrets:
+            instead = HIDDEN.ljust(len(secret), "-")
+            text = text.replace(secret, instead)
+            text = re.sub(_escaped(secret), instead, text) if "\\" in text else text
+        return text
 
     def hidden_in(self, data: bytes) -> bytes:
         """The same for bytes that may be no text."""
-        if not self.token:
+        if not self._secrets:
             return data
         return self.hidden(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     @property
     def longest(self) -> int:
-        """Bytes that the token takes at most, escaped; 0 without one."""
-        return len(self.token) * len("\\\\u0000")
+        """Bytes that a secret takes at most, escaped; 0 without one."""
+        return max(map(len, self._secrets), default=0) * len("\\\\u0000")
 
-    @property
-    def _escaped(self) -> str:
-        """A pattern of the token within JSON strings, in JSON within a JSON string too."""
-        return "".join(map(_escapable, self.token))
+
+def _escaped(secret: str) -> str:
+    """A pattern of the secret within JSON strings, in JSON within a JSON string too."""
+    return "".join(map(_escapable, secret))
 
 
 def _escapable(mark: str) -> str:
@@ -99,15 +110,30 @@ def _escapable(mark: str) -> str:
     return rf"(?:{bare}|\\+u(?i:{ord(mark):04x}))"
 
 
-def gained(means: Means) -> Access:
-    """The means of access, read from where they are; BadConfiguration says what is wrong with them."""
+def gained(means: Means, target: str = "") -> Access:
+    """The means of access to a target, read from where they are; BadConfiguration says what is wrong."""
     by = means.token_by or HEADER
     if by not in WAYS:
         raise BadConfiguration(f"a token is shown by {' or '.join(WAYS)}, not by {by!r}")
     token, where = _token(means)
     if where:
         _check(token, where, by)
-    return Access(token, by, _trusting(means.ca) if means.ca else None)
+    return Access(token, by, _trusting(means.ca) if means.ca else None, tuple(_in_url(target)))
+
+
+def _in_url(target: str) -> Iterator[str]:
+    """The secrets that a URL holds, as it writes them and as they are meant; shorter ones are none."""
+    try:
+        url = urlsplit(target)
+    except ValueError:  # which is no target, as whoever connects to it will say
+        return
+    if url.scheme.lower() not in ("ws", "wss"):
+        return
+    written = [url.password or "", *(pair.partition("=")[2] for pair in url.query.split("&"))]
+    meant = [unquote_plus(one) for one in written]
+    user, password = unquote(url.username or ""), unquote(url.password or "")
+    basic = base64.b64encode(f"{user}:{password}".encode()).decode() if password else ""
+    yield from (one for one in (*written, *meant, basic) if len(one) >= SHORTEST)
 
 
 def _token(means: Means) -> tuple[str, str]:

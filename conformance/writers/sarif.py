@@ -8,13 +8,11 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from conformance import KIT, packs
-from conformance.findings import Level, Requirement, Verdict
+from conformance import packs
+from conformance.findings import Requirement, Verdict
 from conformance.judgement import Judged, Region, Told
+from conformance.report import sarif
 from conformance.writers import Write
-
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-"""The schema that the log names; it is never fetched."""
 
 
 class Writing:
@@ -60,43 +58,17 @@ class Writing:
 
     def end(self) -> None:
         """Write the log."""
-        invocation = {
-            "executionSuccessful": not self._notifications,
-            "toolExecutionNotifications": self._notifications,
-        }
-        driver = {
-            "name": KIT["name"],
-            "version": KIT["version"],
-            "rules": [rule for _, rule in self._rules.values()],
-        }
-        run = {
-            "tool": {"driver": driver},
-            "columnKind": "unicodeCodePoints",
-            "invocations": [invocation],
-            "results": self._results,
-        }
-        self._write(json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
+        rules = [rule for _, rule in self._rules.values()]
+        log = sarif.log(rules, self._results, self._notifications, successful=not self._notifications)
+        self._write(json.dumps(log, indent=2))
 
 
 def _rule(requirement: Requirement) -> dict[str, Any]:
-    rule: dict[str, Any] = {
-        "id": requirement.id,
-        "shortDescription": {"text": requirement.summary},
-        "defaultConfiguration": {"level": "error" if requirement.level is Level.MUST else "warning"},
-    }
-    return rule | ({"help": {"text": f"See {requirement.reference}."}} if requirement.reference else {})
+    return sarif.rule(requirement.id, requirement.summary, requirement.level.value, requirement.reference)
 
 
 def _physical(judged: Judged, region: Region) -> dict[str, Any]:
-    return {
-        "artifactLocation": _artifact(judged),
-        "region": {
-            "startLine": region.line,
-            "startColumn": region.column,
-            "endLine": region.end_line,
-            "endColumn": region.end_column,
-        },
-    }
+    return {"artifactLocation": _artifact(judged), "region": sarif.region(*region)}
 
 
 def _artifact(judged: Judged) -> dict[str, str]:

@@ -11,8 +11,8 @@ server = raw.listen()
 
 
 def found(request: bytes) -> str:
-    match = re.search(rb"(?i)authorization: bearer (\S+)|bearer\.([^\s,]+)", request)
-    return (match[1] or match[2]).decode() if match else ""
+    match = re.search(rb"(?i)[?&]key=(\S+)|authorization: (?:bearer|basic) (\S+)|bearer\.([^\s,]+)", request)
+    return (match[1] or match[2] or match[3]).decode() if match else ""
 
 
 def told(token: str) -> None:
