@@ -274,6 +274,7 @@ class Cables:
         return Closed(self._number(), cable.name, self._time(), by, ended.clean, detail, final)
 
     def _written(self, event: Event) -> Event:
+        event = event._replace(late=round(self.strain.total(self._time()), 3))
         self._writer.append(event)
         return event
 

@@ -36,6 +36,7 @@ class Strain:
         self._late: deque[tuple[float, float]] = deque(maxlen=KEPT)
         self.stretch = 1.0
         """How many times as patient as usual the kit should be; it only ever grows, up to LIMIT."""
+        self._total = 0.0
         self.worst = 0.0
         """How late a timer fired at worst, in seconds."""
 
@@ -48,6 +49,7 @@ class Strain:
         late, self._due = self._overdue(now), None
         if late > SLACK:
             self._late.append((now, late))
+            self._total += late
             self.worst = max(self.worst, late)
             self._grow(1 + self.late_since(now - late - WINDOW, now) / WINDOW)
 
@@ -67,6 +69,11 @@ class Strain:
         self.worst = max(self.worst, overdue)
         lag = max(overdue, recent)
         return lag if lag > SLACK else 0.0
+
+    def total(self, now: float) -> float:
+        """For how long in all the kit was late until now; it never gets less."""
+        overdue = self._overdue(now)
+        return self._total + (overdue if overdue > SLACK else 0.0)
 
     def late_since(self, then: float, now: float) -> float:
         """For how long in all the kit was late since then."""
