@@ -318,7 +318,7 @@ def telemetry(memory: Memory, message: Message) -> Iterable[Told]:
     memory.notes[place] = message if is_it else None
     missed = lapse.exceeds(memory.options["seconds"])
     if missed is not False:
-        said = f"no telemetry for {lapse.least:.1f} s"
+        said = f"no telemetry for {lapse.least if missed else lapse.most:.1f} s"
         yield timed(Told(said, about=message if is_it else last), lapse, missed)
     elif is_it:
         yield HOLDS

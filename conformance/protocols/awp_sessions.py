@@ -313,7 +313,7 @@ def beats(memory: Memory, message: Message) -> Iterable[Told]:
         return
     missed = lapse.exceeds(beat.every * memory.options["intervals"] + 0.5)
     if missed is not False:
-        silent = f"{memory.options['party']} sent no ping for {lapse.least:.1f} s"
+        silent = f"{memory.options['party']} sent no ping for {lapse.least if missed else lapse.most:.1f} s"
         said = f"the {silent}; the interval is {beat.every} s"
         about = message if message.party == memory.options["party"] else beat.about
         yield timed(Told(said, about=about), lapse, missed)
