@@ -18,7 +18,10 @@ Seconds: TypeAlias = float | Fraction
 
 
 class Lapse(NamedTuple):
-    """From `least` to `most` seconds, during `hindered` of which whoever spoke may have been unable to."""
+    """From `least` to `most` seconds, during `hindered` of which whoever spoke may have been unable to.
+
+    Less than none is how long before the beginning the end may have been.
+    """
 
     least: Seconds
     most: Seconds
@@ -54,7 +57,7 @@ def between(begun: Event, ended: Event) -> Lapse | None:
         return None
     since, lag = ended.time - begun.time, _lag(ended)
     # What was there before the kit noticed came during a delay, which counts once.
-    return Lapse(max(0.0, since - lag), since + _lag(begun), max(0.0, hindered(begun, ended) - lag))
+    return Lapse(since - lag, since + _lag(begun), max(0.0, hindered(begun, ended) - lag))
 
 
 def told(seconds: Seconds, begun: Event, ended: Event) -> Lapse:

@@ -38,7 +38,7 @@ def at(time: float | None, lag: float = 0.0, late: float = 0.0) -> Received:
         (at(1.0, late=4.0), at(3.5, late=5.5), Lapse(2.5, 2.5, 1.5)),
         (at(1.0), at(3.5, lag=0.5, late=0.5), Lapse(2.0, 2.5, 0.0)),  # one delay counts once
         (at(1.0), at(3.5, lag=0.5, late=0.75), Lapse(2.0, 2.5, 0.25)),
-        (at(1.0), at(1.5, lag=2.0), Lapse(0.0, 0.5, 0.0)),
+        (at(1.0), at(1.5, lag=2.0), Lapse(-1.5, 0.5, 0.0)),
         (Sent(1, "world", "{}", {}, time=1.0, late=1.0), Closed(2, time=2.0, late=1.5), Lapse(1.0, 1.0, 0.5)),
     ],
 )
