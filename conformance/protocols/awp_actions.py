@@ -102,11 +102,8 @@ def deadline(memory: Memory, message: Message) -> Iterable[Told]:
             yield Told("a deadline is exceeded, and the action has none", "/params/reason")
     elif due[1] == memory.options["by"]:
         if exceeded:
-            yield (
-                HOLDS
-                if now >= due[0]
-                else Told(f"time is up at {due[0]}", "/params/ts_mono_ns", due[:1], now)
-            )
+            early = Told(f"time is up at {due[0]}", "/params/ts_mono_ns", due[:1], now)
+            yield HOLDS if now >= due[0] else early
         elif state == "completed" or (state == "executing" and action.state in WAITING):
             yield from _in_time(due[0], now, found[1].asked.event, message)
 
