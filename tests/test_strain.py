@@ -78,13 +78,21 @@ def test_what_comes_while_a_timer_is_overdue_may_have_been_there_since() -> None
     assert strain.lag(3.2) == 0.0
 
 
+def test_a_little_late_again_and_again_keeps_nobody_from_acting() -> None:
+    strain = strained(*((n * 0.1, n * 0.1 + 0.04) for n in range(100)))
+    assert strain.late_since(0.0, 10.0) == pytest.approx(4.0)
+    assert strain.total(10.0) == 0.0
+    strain = strained(*((n * 0.5, n * 0.5 + 0.2) for n in range(10)))
+    assert strain.total(5.0) == pytest.approx(2.0)
+
+
 def test_how_long_it_was_late_in_all() -> None:
     strain = strained((1.0, 1.5), (2.0, 2.25))
     assert strain.late_since(0.0, 3.0) == 0.75
     assert strain.late_since(2.0, 3.0) == 0.25
     assert strain.total(3.0) == 0.75
     strain.set(4.0)
-    assert strain.total(4.009) == 0.75  # so late any timer may be
+    assert strain.total(4.1) == 0.75  # so late any timer may be
     assert strain.total(5.0) == 1.75
     assert strain.late_since(2.0, 5.0) == 1.25
     assert strain.worst == 0.5

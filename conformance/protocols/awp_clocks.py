@@ -285,16 +285,9 @@ def issued(memory: Memory, message: Message) -> Iterable[Told]:
             # An exchange of which the kit was late with one half has misled whoever estimates by it.
             ahead = told((issue - received) / S, session.began.event, message.event)
             early = ahead.exceeds(memory.options["grace"] / 1000)
-            said = (
-                f"it was issued at {issue}, and a later message arrived at {received}"
-                if early is not False
-                else ""
-            )
-            yield (
-                timed(Told(said, "/params/ts_mono_ns", (), issue, about=frame), ahead, early)
-                if said
-                else Told(about=frame)
-            )
+            said = f"it was issued at {issue}, and a later message arrived at {received}"
+            wrong = Told(said, "/params/ts_mono_ns", (), issue, about=frame)
+            yield Told(about=frame) if early is False else timed(wrong, ahead, early)
 
 
 @rule("session.open.result", "session.resume.result", "session.telemetry", "session.close")
