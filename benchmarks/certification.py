@@ -147,7 +147,8 @@ def compared(name: str, mine: Outcome, other: Outcome) -> None:
         f"   {mine.processor:6.1f} {other.processor:6.1f}"
     )
     for said, names in (
-        ("failed here", mine.of("fail", "warn", "inconclusive")),
+        ("failed here", mine.of("fail", "warn")),
+        ("undecided here", mine.of("inconclusive")),
         ("failed there", other.of("fail")),
         ("only there", others - passed),
         ("only here", passed - others),

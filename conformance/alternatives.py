@@ -33,11 +33,13 @@ class Alternative:
 
     def see(self, events: Iterable[Event]) -> None:
         """Judge these events."""
-        self.held += ((one, event) for event in events for one in self.monitor.feed(event) if not one.ok)
+        self.held += (
+            (one, event) for event in events for one in self.monitor.feed(event) if _is_against(one)
+        )
 
     def end(self) -> None:
         """Judge the end."""
-        self.held += ((one, None) for one in self.monitor.end() if not one.ok)
+        self.held += ((one, None) for one in self.monitor.end() if _is_against(one))
 
     def released(self) -> list[Against]:
         """What is held, which is then told."""
@@ -101,3 +103,8 @@ class Alternatives:
     def _decide(self) -> None:
         self._all = [min(self._all, key=lambda one: len(one.held))]
         self._unseen.clear()
+
+
+def _is_against(finding: Finding) -> bool:
+    """Whether it is to be told: what could not be decided, since the kit was late, says nothing."""
+    return not finding.ok and not finding.inconclusive

@@ -79,7 +79,7 @@ def mistake(ours: Iterable[Finding], theirs: Iterable[Finding], said: Sequence[S
     """
     steps = {one.seq: one for one in said if one.seq}
     excused = min((one.seq for one in theirs if not one.ok), default=None)
-    for one in sorted(ours, key=lambda one: one.seq):
+    for one in sorted((one for one in ours if not one.inconclusive), key=lambda one: one.seq):
         if excused is not None and one.seq >= excused:
             return None
         if one.requirement not in _announced(one.seq, steps, said):

@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance import transcript
 from conformance.bindings import Now
-from conformance.errors import ConformanceError, ConnectionLost
+from conformance.errors import ConformanceError, ConnectionLost, InputUnread
 from conformance.events import Closed, Event, Fault, Malformed, Opened, Sent
 from conformance.framing import Framing, Reading, read_message
 from conformance.strain import SLACK, TICK, Strain
@@ -65,7 +65,7 @@ class Cables:
     def __init__(self, queue: asyncio.Queue[Any], writer: transcript.Writer, role: str, peer: str) -> None:
         self.heard = False
         self.gave_up = False
-        """Whether the kit waits for no more of what it awaited."""
+        """Whether the kit waits no longer for what it awaited."""
         self._queue = queue
         self._writer = writer
         self._role, self._peer = role, peer
@@ -133,6 +133,7 @@ class Cables:
             await (cable.connection.send_raw(data) if raw else cable.connection.send(data))
         except ConnectionLost as error:
             cable.lost = str(error)
+            cable.gave_up = cable.ended_by_kit = cable.ended_by_kit or isinstance(error, InputUnread)
             await cable.connection.finish(GRACE)
             return None
         if self._asked is not None and not self._messages:
@@ -269,11 +270,13 @@ class Cables:
         by = self._peer if cable.ended_by_kit else self._role
         told = dict.fromkeys(filter(None, (cable.lost, ended.detail)))  # often the same
         detail = "; ".join(told)
-        # What one would still have said that the kit waited for no longer, and ended by force, nobody knows.
-        final = ended.clean or not (self.gave_up and cable.ended_by_kit)
+        # What one had still to say, which the kit did not wait for and which could not come, nobody knows.
+        forced = cable.ended_by_kit and (ended.cut_off or not ended.clean)
+        final = not (forced and (self.gave_up or cable.gave_up))
         return Closed(self._number(), cable.name, self._time(), by, ended.clean, detail, final)
 
     def _written(self, event: Event) -> Event:
+        event = event._replace(late=round(self.strain.total(self._time()), 3))
         self._writer.append(event)
         return event
 
@@ -294,4 +297,5 @@ class _Cable:
     framing: Framing
     ended_by_kit: bool = False
     closed: bool = False
+    gave_up: bool = False
     lost: str = ""

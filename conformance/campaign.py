@@ -24,7 +24,7 @@ from conformance.report import certification, evaluation, statement
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
-from conformance.transports.access import Means, gained
+from conformance.transports.access import Means, gained, refuse_useless
 from conformance.wording import plural
 
 REFERENCE = "reference"
@@ -207,11 +207,12 @@ def _excused(result: Result) -> Result:
         return result
     but = f", but the kit itself was {result.late:.1f} s late"
     findings = tuple(
-        one if one.ok else one._replace(message=one.message + but, inconclusive=True)
+        one if one.ok or one.inconclusive else one._replace(message=one.message + but, inconclusive=True)
         for one in result.findings
     )
-    status = "inconclusive" if result.status == "failed" else result.status
-    return replace(result, status=status, reason=result.reason + but, findings=findings)
+    if result.status != "failed":
+        return replace(result, findings=findings)
+    return replace(result, status="inconclusive", reason=result.reason + but, findings=findings)
 
 
 def _watched(result: Result, evidence: evaluation.Evidence) -> tuple[Result, int]:
@@ -259,7 +260,9 @@ def prepare(request: Request) -> Campaign:
     cable, who = target, stated.implementation
     if _is_reference(target):
         cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
-    access = gained(request.means.over(_means(stated, request)), cable)
+    means = request.means.over(_means(stated, request))
+    refuse_useless(request.means, means, cable)
+    access = gained(means, cable)
     make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
     plan = Plan(pack, role, cable, facts, request.out, request.patience, access)

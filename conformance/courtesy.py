@@ -100,6 +100,11 @@ class Courtesy:
         self._until = now.monotonic + self._leave["within"] * self.patience
         return [self._say(name, self._leave["send"], now) for name in begun]
 
+    @property
+    def is_awaiting(self) -> bool:
+        """Whether a farewell is not answered yet."""
+        return self._until is not None and any(line.in_session for line in self._lines.values())
+
     def is_over(self, now: Now) -> bool:
         """Whether every farewell was answered, or has been waited for long enough."""
         late = self._until is not None and self._until <= now.monotonic

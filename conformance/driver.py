@@ -164,6 +164,7 @@ class Driver:
     def _closed(self, event: Closed) -> None:
         line = self._lines[event.connection]
         line.is_open, line.ended = False, event.detail or "the connection was closed"
+        line.ended_by_kit = event.by == self.scenario.role
         self.courtesy.closed(event.connection)
 
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────
@@ -288,7 +289,7 @@ class Driver:
         elif line.ended is not None and step.verb == "ends":
             self._settle(step, self._seq)
         elif line.ended is not None and step.verb != "wait":
-            self._cut_off(waiting, line.ended)
+            self._cut_off(waiting, line)
         return self._waiting is None
 
     def _look(self, waiting: Waiting, message: Message, inbox: list[Message], now: Now) -> None:
@@ -329,18 +330,18 @@ class Driver:
             usual = f"{allowed(step, self.patience):g} s"
             self._stalled(step, f"{mute}{wanted(step)} did not come within {usual}")
 
-    def _cut_off(self, waiting: Waiting, ended: str) -> None:
+    def _cut_off(self, waiting: Waiting, line: Line) -> None:
         """The connection ended while the step waited."""
-        step = waiting.step
+        step, ended = waiting.step, line.ended or ""
         if step.verb in ("close", "drop", "silence") or (step.verb == "never" and not step.proves):
             self._waiting, self.courtesy.silent = None, False
         elif step.verb == "never":
             # That nothing comes over a connection that is gone shows nothing.
             self._stalled(step, f"{ended} before {step.args['for']} without {step.args['never']} were over")
-        elif self._heard and step.proves and waiting.sent:
+        elif self._heard and step.proves and waiting.sent and not line.ended_by_kit:
             self._failed(step, self._seq, f"{ended} before {wanted(step)} came")
         else:
-            # Before the first message, or of a request that did not get through, nothing is known.
+            # Before the first message, of a request that was not read, or by the kit: nothing is known.
             self._stalled(step, f"{ended} before {wanted(step)} came")
 
     # ── endings ───────────────────────────────────────────────────────────────────────────────────

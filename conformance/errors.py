@@ -104,3 +104,7 @@ class WrongSubprotocol(TargetUnavailable):
 
 class ConnectionLost(CannotJudge):
     """The cable broke while the kit was writing."""
+
+
+class InputUnread(ConnectionLost):
+    """The implementation read nothing for as long as the kit waits for that."""

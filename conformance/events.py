@@ -2,8 +2,9 @@
 
 `party` is the role that spoke (`agent`, `world`, …), whoever of the two is the kit. `time` is in
 seconds since the session began, or None where a record has no times. What comes may have been there
-`lag` seconds before the kit noticed. `connection` names the connection within the session; numbers run
-over the whole session.
+`lag` seconds before the kit noticed, and `late` is for how long in all, since the session began, the
+machine kept the kit from acting (see `lapses`). `connection` names the connection within the session;
+numbers run over the whole session.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Opened(NamedTuple):
     connection: str = "main"
     time: float | None = None
     detail: str = ""
+    late: float = 0.0
 
 
 class Sent(NamedTuple):
@@ -52,6 +54,7 @@ class Sent(NamedTuple):
     faults: tuple[Fault, ...] = ()
     line: int = 1
     column: int = 1
+    late: float = 0.0
 
 
 class Received(NamedTuple):
@@ -67,6 +70,7 @@ class Received(NamedTuple):
     line: int = 1
     column: int = 1
     lag: float = 0.0
+    late: float = 0.0
 
 
 class Malformed(NamedTuple):
@@ -81,6 +85,7 @@ class Malformed(NamedTuple):
     line: int = 1
     column: int = 1
     lag: float = 0.0
+    late: float = 0.0
 
     @property
     def faults(self) -> tuple[Fault, ...]:
@@ -100,15 +105,11 @@ class Closed(NamedTuple):
     final: bool = True
     """False where the record merely stops, or the kit ended it by force: silence then proves nothing."""
     lag: float = 0.0
+    late: float = 0.0
 
 
 Event: TypeAlias = Opened | Sent | Received | Malformed | Closed
 Spoken: TypeAlias = Sent | Received
-
-
-def earliest(event: Event) -> float | None:
-    """The earliest time at which the event may have happened, since the kit may have noticed it late."""
-    return None if event.time is None else event.time - getattr(event, "lag", 0.0)
 
 
 def in_input(event: Sent | Received | Malformed, line: int, column: int) -> tuple[int, int]:

@@ -175,7 +175,8 @@ class Monitor:
             self.unknown += 1
             self.why_unknown = self.why_unknown or message.problem.said
         elif message.kind is not None or self._published:
-            yield from self._by_schema(message, [finding for finding in findings if not finding.ok])
+            against = [finding for finding in findings if not (finding.ok or finding.inconclusive)]
+            yield from self._by_schema(message, against)
         elif isinstance(message.value, dict):
             yield _of_none(message, self._pack.unknown_kind_id)
 

@@ -8,14 +8,16 @@ pack says of the change has to be what the kit finds. Nothing of it is a report 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from conformance import KIT, records
 from conformance.campaign import Campaign, Request, prepare, run_of
 from conformance.console import say
+from conformance.crew import Awaited, Shift, at_work
 from conformance.errors import ExitCode, UsageError
 from conformance.events import Received, Sent
 from conformance.execution import terminable
@@ -23,9 +25,8 @@ from conformance.findings import Verdict, verdict_of
 from conformance.mutations import MUTATIONS, Mutation
 from conformance.mutator import Mutator
 from conformance.report.evaluation import Run, without_credentials
-from conformance.runner import Plan, Result, run_one
+from conformance.runner import Plan
 from conformance.scenarios import Scenario
-from conformance.transports import Transport
 from conformance.transports.mutation import MutatingTransport
 from conformance.wording import nearest, plural
 
@@ -56,11 +57,9 @@ class Trial:
 def requested(request: Request, names: tuple[str, ...]) -> int:
     """Prove what was asked for; a UsageError where options were given that are about a report alone."""
     options = {"--certify": request.certify, "--baseline": request.baseline, "--rerun": request.rerun}
-    given = [name for name, value in (options | {"--jobs": request.jobs > 1}).items() if value]
+    given = [name for name, value in options.items() if value]
     if given:
-        raise UsageError(
-            f"--mutate writes no report and runs one scenario at a time: leave out {', '.join(given)}"
-        )
+        raise UsageError(f"--mutate writes no report: leave out {', '.join(given)}")
     return prove(prepare(request), chosen(names))
 
 
@@ -79,9 +78,11 @@ def prove(campaign: Campaign, mutations: list[Mutation]) -> int:
     out, trials = campaign.plan.out / FOLDER, list[Trial]()
     _clear(out)
     _write(campaign, trials, out)
-    with terminable():
-        healthy, wrong = _healthy(campaign, replace(campaign.plan, out=out / HEALTHY))
-        for trial in () if wrong else _trials(campaign, mutations, healthy, out):
+    if campaign.alone:
+        say(f"conformance: {campaign.alone}", err=True)
+    with terminable(), at_work(campaign.jobs) as shift:
+        healthy, wrong = _healthy(campaign, replace(campaign.plan, out=out / HEALTHY), shift)
+        for trial in () if wrong else _trials(campaign, mutations, healthy, shift):
             trials.append(trial)
             _write(campaign, trials, out)
     for line in wrong or _table(mutations, trials):
@@ -90,13 +91,18 @@ def prove(campaign: Campaign, mutations: list[Mutation]) -> int:
     return _exit_code(trials)
 
 
-def _healthy(campaign: Campaign, plan: Plan) -> tuple[dict[str, Run], list[str]]:
+def _healthy(campaign: Campaign, plan: Plan, shift: Shift) -> tuple[dict[str, Run], list[str]]:
     """Each scenario's run without any change, and what is wrong with the implementation as it is."""
     runs, wrong = dict[str, Run](), list[str]()
-    for scenario in campaign.scenarios:
-        run = runs[scenario.name] = _judged(plan, scenario)
+    is_over = Event()
+    for awaited in [
+        shift.begin(plan, one, is_wanted=lambda: not is_over.is_set()) for one in campaign.scenarios
+    ]:
+        run = _judged(plan, awaited)
+        runs[run.name] = run
         wrong += _unhealthy(campaign, run)
         if run.status in ("unreachable", "error"):
+            is_over.set()
             break
     return runs, wrong
 
@@ -117,9 +123,10 @@ def _clear(out: Path) -> None:
                 path.unlink()
 
 
-def _judged(plan: Plan, scenario: Scenario) -> Run:
-    result: Result = run_one(plan, scenario)
-    say(f"{plan.out.name}: {scenario.name}: {result.status} ({result.seconds:.1f} s)", err=True)
+def _judged(plan: Plan, awaited: Awaited) -> Run:
+    result = awaited.result()
+    assert result is not None, "nobody asks for what is not wanted any more"
+    say(f"{plan.out.name}: {result.scenario.name}: {result.status} ({result.seconds:.1f} s)", err=True)
     return run_of(plan, result)
 
 
@@ -143,14 +150,18 @@ def _broken(campaign: Campaign, run: Run, least: Verdict = Verdict.WARN) -> set[
 
 
 def _trials(
-    campaign: Campaign, mutations: list[Mutation], healthy: dict[str, Run], out: Path
+    campaign: Campaign, mutations: list[Mutation], healthy: dict[str, Run], shift: Shift
 ) -> Iterator[Trial]:
-    for mutation in mutations:
-        plan = replace(campaign.plan, out=out / mutation.name)
-        for scenario in campaign.scenarios:
-            before = healthy[scenario.name]
-            if before.transcript and _applies(campaign, mutation, out / HEALTHY / before.transcript):
-                yield from _trial(campaign, plan, mutation, scenario, before)
+    """What came of each mutation in each scenario that has something to mutate, in that order."""
+    out = campaign.plan.out / FOLDER
+    begun = [
+        _begin(campaign, mutation, scenario, shift)
+        for mutation in mutations
+        for scenario in campaign.scenarios
+        if (said := healthy[scenario.name].transcript) and _applies(campaign, mutation, out / HEALTHY / said)
+    ]
+    for one in begun:
+        yield from _trial(campaign, one, healthy[one.scenario.name])
 
 
 def _applies(campaign: Campaign, mutation: Mutation, transcript: Path) -> bool:
@@ -164,13 +175,27 @@ def _applies(campaign: Campaign, mutation: Mutation, transcript: Path) -> bool:
     return mutator.applied is not None
 
 
-def _trial(
-    campaign: Campaign, plan: Plan, mutation: Mutation, scenario: Scenario, before: Run
-) -> Iterator[Trial]:
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A scenario under way, or on its turn, with a mutator in between."""
+
+    plan: Plan
+    scenario: Scenario
+    mutation: Mutation
+    mutator: Mutator
+    awaited: Awaited
+
+
+def _begin(campaign: Campaign, mutation: Mutation, scenario: Scenario, shift: Shift) -> _Begun:
+    mutator = Mutator(campaign.plan.pack, campaign.plan.role, mutation)
+    out = campaign.plan.out / FOLDER / mutation.name
+    plan = replace(campaign.plan, out=out, through=lambda transport: MutatingTransport(transport, mutator))
+    return _Begun(plan, scenario, mutation, mutator, shift.begin(plan, scenario))
+
+
+def _trial(campaign: Campaign, one: _Begun, before: Run) -> Iterator[Trial]:
     """What came of the mutation in the scenario; nothing, where this time it found nothing to mutate."""
-    mutator = Mutator(plan.pack, plan.role, mutation)
-    run = _judged(replace(plan, through=_through(mutator)), scenario)
-    change = mutator.applied
+    run, change = _judged(one.plan, one.awaited), one.mutator.applied
     if change is None:
         return
     by = _broken(campaign, run) - _broken(campaign, before)
@@ -178,18 +203,14 @@ def _trial(
     if not by and run.status in ("unreachable", "error"):
         outcome = "not judged"
     yield Trial(
-        mutation.name,
-        scenario.name,
+        one.mutation.name,
+        one.scenario.name,
         outcome,
         change.told,
         tuple(sorted(change.expected)),
         tuple(sorted(by)),
-        f"{mutation.name}/{run.transcript}",
+        f"{one.mutation.name}/{run.transcript}",
     )
-
-
-def _through(mutator: Mutator) -> Callable[[Transport], Transport]:
-    return lambda transport: MutatingTransport(transport, mutator)
 
 
 def _write(campaign: Campaign, trials: list[Trial], out: Path) -> None:

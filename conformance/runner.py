@@ -223,10 +223,13 @@ class Session:
         done = await self.begin()
         while not done:
             done = await self._next()
-        outcome = self.driver.outcome or Outcome("passed")
-        self._cables.gave_up = outcome.status == "inconclusive"
+        await self._say_goodbye()
+        return self.driver.outcome or Outcome("passed")
+
+    async def _say_goodbye(self) -> None:
+        # A scenario that did not come to its own end leaves open what may still have been to come.
+        self._cables.gave_up = self.driver.outcome is not None or self.driver.courtesy.is_awaiting
         await self._cables.say_goodbye(self._goodbye)
-        return outcome
 
     @property
     def _goodbye(self) -> float:
@@ -295,7 +298,7 @@ class Session:
         try:
             if self._broken is None:
                 await self.perform(None)
-                await self._cables.say_goodbye(self._goodbye)
+                await self._say_goodbye()
         finally:
             await self.close()
         return self.driver.outcome or Outcome("passed")

@@ -11,7 +11,6 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -21,10 +20,9 @@ from typing import Any
 from conformance import campaign, catalogue, execution
 from conformance.campaign import Campaign
 from conformance.console import heed_termination, say
+from conformance.crew import at_work
 from conformance.errors import ExitCode, UsageError
 from conformance.packs import Pack
-from conformance.report import evaluation
-from conformance.runner import run_one
 from conformance.scenarios import Scenario
 from conformance.wording import plural, printable
 
@@ -158,69 +156,81 @@ def _fits(name: str, globs: tuple[str, ...]) -> bool:
     return not globs or any(fnmatchcase(name, glob) for glob in globs)
 
 
-Cell = tuple[Campaign, Scenario]
-
-
 def matrix(
     pack: Pack, role: str, out: Path, jobs: int, among: Iterable[str] | None = None, *, brief: bool = False
 ) -> Matrix:
     """Try the honest reference implementation and its faults, or those `among` them, many `jobs` at once.
 
     Each has a report's folder of its own in `out`. Most of the time both sides of a scenario wait for the
-    other, so many go on at once: the scenarios of all faults are one heap of work. In `brief`, a fault is
-    tried only in scenarios that concern what it breaks.
+    other, so many go on at once: the scenarios of all faults are one heap of work. In `brief`, a fault that
+    is caught in the scenarios that concern it most is tried in no others.
     """
     known = campaign.faults(pack, role)
     faults = {name: known[name] for name in (known if among is None else among)}
     honest = campaign.prepare(campaign.Request(pack, campaign.REFERENCE, role, out=out / HONEST))
-    runs = [honest]
+    every = honest.scenarios
+    heap = [_Sifted("", "", honest, [every])]
     for fault, requirement in faults.items():
-        scenarios = _concerned(honest.scenarios, requirement) if brief else honest.scenarios
-        runs.append(_faulty(honest, fault, scenarios, out / fault))
-    cells = [(run, scenario) for run in runs for scenario in run.scenarios]
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        judged = dict(zip(map(_key, cells), pool.map(_carried_out, cells), strict=True))
-    finally:
-        pool.shutdown(cancel_futures=True)
-    for run in runs:
-        run.runs += [judged[_key((run, scenario))] for scenario in run.scenarios]
-    first, *trials = map(_tried, runs, ["", *faults], ["", *faults.values()])
+        rounds = _rounds(every, requirement) if brief else [every]
+        heap.append(_Sifted(fault, requirement, _faulty(honest, fault, out / fault), rounds))
+    first, *trials = _carried_out(heap, jobs)
     return Matrix(pack, role, first, tuple(trials), frozenset(known.values()))
 
 
 COVERING = 3
-"""In brief, a fault is tried in so many scenarios that cover what it breaks, beside those that prove it."""
+"""In brief, a fault is first tried in so many that cover what it breaks, after those that prove it."""
 
 
-def _concerned(scenarios: list[Scenario], requirement: str) -> list[Scenario]:
-    """The scenarios that prove it and some that cover it; all, where none says that it does."""
+def _rounds(scenarios: list[Scenario], requirement: str) -> list[list[Scenario]]:
+    """The scenarios that prove it and some that cover it; the others that cover it; the rest."""
     proving = [one for one in scenarios if any(requirement in step.proves for step in one.steps)]
     covering = [one for one in scenarios if requirement in one.covers and one not in proving]
-    return proving + covering[:COVERING] or scenarios
+    rest = [one for one in scenarios if one not in proving and one not in covering]
+    return [one for one in (proving + covering[:COVERING], covering[COVERING:], rest) if one]
 
 
-def _faulty(honest: Campaign, fault: str, scenarios: list[Scenario], out: Path) -> Campaign:
+@dataclass(frozen=True, slots=True)
+class _Sifted:
+    """A fault, its campaign, and the rounds of scenarios in which it is tried until it shows."""
+
+    fault: str
+    requirement: str
+    run: Campaign
+    rounds: list[list[Scenario]]
+
+    @property
+    def trial(self) -> Trial:
+        """What came of it so far."""
+        report = self.run.write(complete=True)
+        return Trial(self.fault, self.requirement, execution.exit_code(report), report, self.run.plan.out)
+
+
+def _carried_out(heap: list[_Sifted], jobs: int) -> list[Trial]:
+    """What came of each, many scenarios at once."""
+    with at_work(jobs) as shift:
+        trials: dict[str, Trial] = {}
+        for turn in range(max(len(one.rounds) for one in heap)):
+            open_ = [one for one in heap if turn < len(one.rounds) and _is_open(trials.get(one.fault))]
+            cells = [(one.run, scenario) for one in open_ for scenario in one.rounds[turn]]
+            begun = [(run, shift.begin(run.plan, scenario)) for run, scenario in cells]
+            for run, result in begun:
+                done = result.result()
+                assert done is not None, "all are wanted"
+                run.record(done)
+            trials |= {one.fault: one.trial for one in open_}
+        return [trials[one.fault] for one in heap]
+
+
+def _is_open(trial: Trial | None) -> bool:
+    return trial is None or trial.outcome == "missed"
+
+
+def _faulty(honest: Campaign, fault: str, out: Path) -> Campaign:
     row = honest.plan.pack.meta["reference"][honest.plan.role]
     target = f"{honest.plan.target} {row['fault'].format(fault=fault)}"
     plan = replace(honest.plan, target=target, out=out)
     named = f"{campaign.REFERENCE}:{fault}"
-    return replace(honest, plan=plan, target=named, scenarios=scenarios, runs=[])
-
-
-def _key(cell: Cell) -> tuple[str, str]:
-    run, scenario = cell
-    return run.target, scenario.name
-
-
-def _carried_out(cell: Cell) -> evaluation.Run:
-    run, scenario = cell
-    return campaign.run_of(run.plan, run_one(run.plan, scenario))
-
-
-def _tried(run: Campaign, fault: str, requirement: str) -> Trial:
-    report = run.write(complete=True)
-    return Trial(fault, requirement, execution.exit_code(report), report, run.plan.out)
+    return replace(honest, plan=plan, target=named, runs=[])
 
 
 # ── telling ──────────────────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,10 @@ TICK = 0.05
 SLACK = 0.01
 """So late a timer may fire without anything being the matter, in seconds."""
 
+HELD_UP = 0.1
+"""Whoever is later than that, in seconds, was kept from acting. Less is what every limit has to spare, and a
+kit with many conversations is as late by its own doing, on a machine with time for others."""
+
 WINDOW = 1.0
 """Lateness is counted over so many seconds; as much again makes the kit twice as patient."""
 
@@ -36,6 +40,7 @@ class Strain:
         self._late: deque[tuple[float, float]] = deque(maxlen=KEPT)
         self.stretch = 1.0
         """How many times as patient as usual the kit should be; it only ever grows, up to LIMIT."""
+        self._total = 0.0
         self.worst = 0.0
         """How late a timer fired at worst, in seconds."""
 
@@ -48,6 +53,7 @@ class Strain:
         late, self._due = self._overdue(now), None
         if late > SLACK:
             self._late.append((now, late))
+            self._total += late if late > HELD_UP else 0.0
             self.worst = max(self.worst, late)
             self._grow(1 + self.late_since(now - late - WINDOW, now) / WINDOW)
 
@@ -67,6 +73,11 @@ class Strain:
         self.worst = max(self.worst, overdue)
         lag = max(overdue, recent)
         return lag if lag > SLACK else 0.0
+
+    def total(self, now: float) -> float:
+        """For how long in all the kit was kept from acting until now; it never gets less."""
+        overdue = self._overdue(now)
+        return self._total + (overdue if overdue > HELD_UP else 0.0)
 
     def late_since(self, then: float, now: float) -> float:
         """For how long in all the kit was late since then."""

@@ -128,6 +128,7 @@ class Writer:
     def _row(self, event: Event) -> tuple[dict[str, Any], str]:
         head: dict[str, Any] = {"seq": event.seq, "event": type(event).__name__.lower()}
         head |= {"time": event.time, "lag": getattr(event, "lag", 0.0) or None}
+        head |= {"late": event.late or None}
         head |= {"connection": event.connection}
         if isinstance(event, Opened):
             return head | {"detail": self._redaction.text(event.detail)}, ""
@@ -180,7 +181,7 @@ def read_event(reading: Reading, where: str) -> Event:
 
 
 def _event(reading: Reading, value: Any) -> Event:
-    event = _noticed(reading, value)
+    event = _noticed(reading, value)._replace(late=float(value.get("late", 0.0)))
     lag = float(value.get("lag", 0.0))
     return event._replace(lag=lag) if lag and not isinstance(event, Opened | Sent) else event
 

@@ -23,6 +23,7 @@ class Line:
     inbox: list[Message] = field(default_factory=list)
     is_open: bool = False
     ended: str | None = None
+    ended_by_kit: bool = False
 
 
 @dataclass(slots=True)

@@ -13,11 +13,13 @@ from pathlib import Path
 import cabling
 import pytest
 from cabling import rest, run, using
+from click.testing import CliRunner
 from live import PEERS, Run, conformance_run, peer
 
+from conformance import cli
 from conformance.errors import BadConfiguration, TargetUnavailable
 from conformance.transports import Incoming
-from conformance.transports.access import Access, Means, gained
+from conformance.transports.access import Access, Means, gained, refuse_useless
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")
 
@@ -245,3 +247,52 @@ def test_a_configuration_says_how_the_kit_is_let_in(tmp_path: Path, certificate:
         assert done.code == 3
         assert sentence in done.text
         assert "s3cret" not in done.text + done.said
+
+
+# ── options that can do nothing ──────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "said"),
+    [
+        (
+            "stdio:x",
+            ["--token-env", "HOME"],
+            "--token-env can do nothing here: a token is shown to a WebSocket",
+        ),
+        (
+            "exec:x",
+            ["--token-file", "t", "--token-by", "header"],
+            "--token-file and --token-by can do nothing",
+        ),
+        ("ws-listen:x", ["--token-env", "HOME"], "and the target is of ws-listen:"),
+        (
+            "reference",
+            ["--ca", "c.pem"],
+            "certificates vouch for a wss:// server, and the target is of stdio:",
+        ),
+        (
+            "ws://127.0.0.1:9",
+            ["--ca", "c.pem"],
+            "certificates vouch for a wss:// server, and the target is of ws:",
+        ),
+        (
+            "ws://127.0.0.1:9",
+            ["--token-by", "header"],
+            "--token-by says where a token is shown, and there is none",
+        ),
+    ],
+)
+def test_an_option_that_can_do_nothing_for_the_target_is_an_error(
+    target: str, options: list[str], said: str
+) -> None:
+    done = CliRunner().invoke(cli.main, ["run", "va-agent-protocol", "--target", target, *options])
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_what_a_configuration_has_for_another_target_is_let_pass(tmp_path: Path) -> None:
+    known = Means(tmp_path / "ca.pem", token_env="TOKEN", token_by="header")
+    refuse_useless(Means(), known, "stdio:x")
+    refuse_useless(Means(token_by="subprotocol"), known, "WS://127.0.0.1:9")
+    refuse_useless(Means(tmp_path / "ca.pem"), known, "launch:x")

@@ -938,7 +938,7 @@ def test_a_request_is_answered(spoken: list[tuple[str, Any]], expected: str) -> 
     assert "-" not in made(ANSWERED, said(*spoken), complete=False)
 
 
-@pytest.mark.parametrize(("seconds", "expected"), [(1.5, ""), (2.0, "w-")])
+@pytest.mark.parametrize(("seconds", "expected"), [(1.5, ""), (2.0, ""), (2.1, "w-")])
 def test_an_answer_has_its_time(seconds: float, expected: str) -> None:
     asked, told, end = said(asks(1), TICKING)
     assert made(ANSWERED, [asked._replace(time=1.0), told._replace(time=1.0 + seconds), end]) == expected

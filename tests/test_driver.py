@@ -10,6 +10,7 @@ from playing import VA, Play, agent, error, notice, result, said, world
 
 from conformance.actions import Action, Cut, Finish
 from conformance.errors import BadScenario
+from conformance.events import Closed
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
 
@@ -419,6 +420,14 @@ def test_an_expected_message_can_no_longer_come() -> None:
     assert play.found == {"VA-LIF-003": "fail"}
 
 
+def test_a_connection_that_the_kit_gave_up_is_not_held_against_who_was_slow_to_read() -> None:
+    steps = "- expect: accepted\n- expect: completed\n  proves: VA-LIF-003\n"
+    play = agent(steps).hears(said("accepted"))
+    play.tell(Closed(play.number(), by="orchestrator", clean=False, detail="it has not read its input"))
+    assert play.outcome == ("inconclusive", "it has not read its input before completed came")
+    assert play.found == {"VA-LIF-003": "inconclusive"}
+
+
 def test_what_arrived_before_the_end_still_counts() -> None:
     steps = "- wait: 1 s\n- expect: completed\n  proves: VA-LIF-003\n- expect: failed\n  proves: VA-LIF-002\n"
     play = agent(steps).hears(said("completed")).ends().waits(1.0)
@@ -569,12 +578,14 @@ def test_a_farewell_that_nobody_answers_takes_no_longer_than_its_time(factor: fl
     play.waits(8 * factor - 0.1)
     assert not play.done
     assert play.waits(8 * factor).done
+    assert play.driver.courtesy.is_awaiting  # so what it would still have said is open
     assert sum(message["method"] == "session.close" for _, message in play.sent) == 1
 
 
 def test_a_farewell_that_is_refused_is_over() -> None:
     play = world(OPEN).hears(READY)
     assert play.hears(error(play.sent[-1][1]["id"], 5)).done
+    assert not play.driver.courtesy.is_awaiting
 
 
 def test_no_farewell_after_the_connection_ended() -> None:

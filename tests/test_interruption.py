@@ -144,6 +144,48 @@ MOMENTS = {
 }
 
 
+def children(parent: int) -> list[int]:
+    """The living processes that a process has started."""
+    words = ["ps", "-A", "-o", "ppid=,pid=,args="]
+    listing = subprocess.run(words, capture_output=True, text=True, check=True)
+    rows = [row.split(maxsplit=2) for row in listing.stdout.splitlines()]
+    return [int(row[1]) for row in rows if int(row[0]) == parent and "--list-faults" not in row[-1]]
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process lives; one that has ended and waits for its parent does not."""
+    said = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return said.stdout.strip() != "" and not said.stdout.startswith("Z")
+
+
+MANY = {
+    "selftest": ["selftest", "awp@0.1-draft.7", "--role", "world", "--fault", "watchdog-never"],
+    "mutate": ["run", "awp@0.1-draft.7", "-s", "s*", "--mutate", "all", "--jobs", "4"],
+}
+
+
+def test_many_scenarios_at_once_are_interrupted_at_once(tmp_path: Path) -> None:
+    """Some of them are silent for ten seconds; nobody waits for that."""
+    running = {}
+    for name, words in MANY.items():
+        (tmp_path / name).mkdir()
+        running[name] = subprocess.Popen(
+            [*COMMAND, *words], cwd=tmp_path / name, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    for name, kit in running.items():
+        until = time.monotonic() + 60
+        while len(started := children(kit.pid)) < 4:
+            assert time.monotonic() < until
+            assert kit.poll() is None, name
+            time.sleep(0.02)
+        kit.send_signal(signal.SIGINT)
+        _, said = kit.communicate(timeout=60)
+        assert (kit.returncode, said.splitlines()[-1]) == (130, "conformance: interrupted"), said
+        assert "Traceback" not in said
+        assert not any(map(is_there, started))
+
+
 def test_a_run_is_interrupted_at_awkward_moments(tmp_path: Path) -> None:
     runs = {}
     for name, (target, signals) in MOMENTS.items():

@@ -29,7 +29,7 @@ def trials(out: Path) -> list[dict[str, Any]]:
 def test_what_is_broken_on_the_wire_is_noticed(tmp_path: Path) -> None:
     names = ("drop-reason", "repeat-terminal", "swap-ids", "reorder", "duplicate-key")
     mutate = [word for name in names for word in ("--mutate", name)]
-    result = run(tmp_path, VA, "-s", "blocked", "-s", "happy-path", *mutate)
+    result = run(tmp_path, VA, "-s", "blocked", "-s", "happy-path", *mutate, "--jobs", "4")
     assert result.exit_code == ExitCode.HOLDS, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "drop-reason      noticed in 1 scenario, by VA-EVD-003"
@@ -37,6 +37,13 @@ def test_what_is_broken_on_the_wire_is_noticed(tmp_path: Path) -> None:
     assert lines[3] == "swap-ids         noticed in 2 scenarios, by VA-COR-001"
     assert lines[4] == "duplicate-key    noticed in 2 scenarios, by WIRE-KEYS"
     assert {one["outcome"] for one in trials(tmp_path)} == {"noticed"}
+    told = [(one["mutation"], one["scenario"]) for one in trials(tmp_path)]
+    assert [one for one in told if one[0] in ("swap-ids", "duplicate-key")] == [
+        ("swap-ids", "blocked"),
+        ("swap-ids", "happy-path"),
+        ("duplicate-key", "blocked"),
+        ("duplicate-key", "happy-path"),
+    ]
     assert all((tmp_path / "mutations" / one["transcript"]).is_file() for one in trials(tmp_path))
 
 
@@ -124,9 +131,9 @@ def test_an_unknown_mutation_is_an_error_that_lists_them(tmp_path: Path) -> None
 
 
 def test_what_is_about_a_report_has_no_place_here(tmp_path: Path) -> None:
-    result = run(tmp_path, VA, "--mutate", "echo", "--certify", "--jobs", "2")
+    result = run(tmp_path, VA, "--mutate", "echo", "--certify", "--rerun", "2")
     assert result.exit_code == ExitCode.USAGE
-    assert "leave out --certify, --jobs" in result.stderr
+    assert "leave out --certify, --rerun" in result.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

@@ -131,6 +131,18 @@ def test_who_is_waited_for_no_longer_is_not_blamed_for_what_it_had_still_to_say(
     assert "VA-LIF-003" in done.of("inconclusive")
 
 
+def test_over_a_websocket_nobody_can_say_anything_after_the_kits_goodbye(tmp_path: Path) -> None:
+    """It is at work when the kit's patience ends, and its library answers the kit's close frame at once."""
+    slow = peer("ws_works_for_long", scheme="launch")
+    done = conformance_run(tmp_path, VA, slow, "--patience", "0.1", "-s", "happy-path")
+    assert (done.code, done.statuses) == (3, {"happy-path": "inconclusive"})
+    assert done.of("fail", "warn") == []
+    assert "VA-LIF-003" in done.of("inconclusive")
+    *_, closed = (done.out / "transcripts" / "happy-path.jsonl").read_text("utf-8").splitlines()
+    end = json.loads(closed)
+    assert (end["event"], end["by"], end["clean"], end["final"]) == ("closed", "orchestrator", True, False)
+
+
 def begin(tmp_path: Path, mark: str, *before: str) -> subprocess.Popen[str]:
     """A run in the middle of its second scenario, in which the peer has accepted and says no more."""
     command = [

@@ -78,11 +78,22 @@ def test_what_comes_while_a_timer_is_overdue_may_have_been_there_since() -> None
     assert strain.lag(3.2) == 0.0
 
 
+def test_a_little_late_again_and_again_keeps_nobody_from_acting() -> None:
+    strain = strained(*((n * 0.1, n * 0.1 + 0.04) for n in range(100)))
+    assert strain.late_since(0.0, 10.0) == pytest.approx(4.0)
+    assert strain.total(10.0) == 0.0
+    strain = strained(*((n * 0.5, n * 0.5 + 0.2) for n in range(10)))
+    assert strain.total(5.0) == pytest.approx(2.0)
+
+
 def test_how_long_it_was_late_in_all() -> None:
     strain = strained((1.0, 1.5), (2.0, 2.25))
     assert strain.late_since(0.0, 3.0) == 0.75
     assert strain.late_since(2.0, 3.0) == 0.25
+    assert strain.total(3.0) == 0.75
     strain.set(4.0)
+    assert strain.total(4.1) == 0.75  # so late any timer may be
+    assert strain.total(5.0) == 1.75
     assert strain.late_since(2.0, 5.0) == 1.25
     assert strain.worst == 0.5
 
@@ -104,15 +115,16 @@ def test_what_the_kit_was_late_itself_is_nobodys_delay(
     path = AWP.fixtures / "transcripts" / "invalid" / f"{record}.jsonl"
     lines = path.read_text("utf-8").splitlines()
 
-    def failed(lag: float) -> set[str]:
-        lines[seq] = lines[seq].replace('"connection"', f'"lag": {lag}, "connection"', 1)
-        (tmp_path / "late.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-        lines[seq] = lines[seq].replace(f'"lag": {lag}, ', "", 1)
+    def failed(how: str, seconds: float) -> set[tuple[str, bool]]:
+        told = lines.copy()
+        for place in range(seq, seq + 1 if how == "lag" else len(lines)):
+            told[place] = told[place].replace('"connection"', f'"{how}": {seconds}, "connection"', 1)
+        (tmp_path / "late.jsonl").write_text("\n".join(told) + "\n", "utf-8")
         found = evaluation.judge(tmp_path / "late.jsonl", AWP, "world").findings
-        return {one.requirement for one in found if not one.ok}
+        return {(one.requirement, one.inconclusive) for one in found if not one.ok}
 
-    assert failed(little) == {requirement}
-    assert failed(enough) == set()
+    assert failed("lag", little) == failed("late", little) == {(requirement, False)}
+    assert failed("lag", enough) == failed("late", enough) == {(requirement, True)}
 
 
 # ── runs ─────────────────────────────────────────────────────────────────────────────────────────
@@ -164,6 +176,8 @@ def test_an_answer_within_a_deadline_that_is_noticed_late_is_in_time(tmp_path: P
     assert came["lag"] > 0.9
     [sent] = [row for row in rows(tmp_path) if row.get("event") == "sent"]
     assert came["time"] - came["lag"] - sent["time"] < 0.3
+    assert came["late"] > 0.9
+    assert sent.get("late", 0.0) < came["late"] - 0.9
 
 
 def test_no_answer_within_a_deadline_that_a_stalled_kit_spent_is_inconclusive(tmp_path: Path) -> None:

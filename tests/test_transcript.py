@@ -82,7 +82,7 @@ def test_every_sort_of_event_is_read_as_it_was_written() -> None:
             Opened(5, "two"),
             Closed(6, "one", 0.5, "agent", False, "exit status 1"),
             Closed(7, "two", None, "", True, ""),
-            Received(8, "agent", "{}", {}, "one", 3.5, lag=2.25),
+            Received(8, "agent", "{}", {}, "one", 3.5, lag=2.25, late=4.5),
             Malformed(9, "agent", b"{", read_message(b"{").faults[0], "one", 3.5, lag=0.011),
             Closed(10, "one", 4.0, "agent", True, "", lag=1.5),
         ]

@@ -550,7 +550,7 @@ def test_a_good_server_echoes_text_and_binary() -> None:
             await connection.finish(5)
             with pytest.raises(ConnectionLost, match="the kit has closed the connection"):
                 await connection.send(b"{}")
-            assert await rest(connection) == (b"", Ended(True, "closed with code 1000", 1000))
+            assert await rest(connection) == (b"", Ended(True, "closed with code 1000", 1000, cut_off=True))
             with pytest.raises(ConnectionLost, match="closed with code 1000"):
                 await connection.send(b"{}")
             await connection.finish(5)

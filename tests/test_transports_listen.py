@@ -44,7 +44,7 @@ def test_a_good_implementation_connects_echoes_and_ends_with_the_connection(
             await connection.send_raw(b"\xff")
             assert await connection.receive() == Incoming(b"\xff", binary=True)
             await connection.finish(5)
-            assert await rest(connection) == (b"", Ended(True, "closed with code 1000", 1000))
+            assert await rest(connection) == (b"", Ended(True, "closed with code 1000", 1000, cut_off=True))
             with pytest.raises(ConnectionLost, match="closed with code 1000"):
                 await connection.send(b"{}")
             with pytest.raises(TargetUnavailable) as caught:

@@ -14,6 +14,7 @@ from conformance import jsontext
 from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import JSON, Event, Spoken, in_input
 from conformance.findings import Finding, Level, Requirement
+from conformance.lapses import Lapse
 from conformance.lifecycles import Move
 from conformance.packs import Pack
 from conformance.wording import type_name
@@ -145,6 +146,17 @@ def failed(
         line=line,
         column=column,
     )
+
+
+def timed(finding: Finding, lapse: Lapse, broken: bool | None) -> Finding:
+    """The finding that a time was not kept; inconclusive where it is not known (None) whether it was.
+
+    `broken` is what the lapse says of the limit, whose delays are the kit's, or the machine's.
+    """
+    if broken is not None:
+        return finding
+    said = f"{finding.message}, but the kit itself was {lapse.unsure:.1f} s late"
+    return finding._replace(message=said, inconclusive=True)
 
 
 def located(event: Spoken, pointer: str) -> tuple[int, int]:

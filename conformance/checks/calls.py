@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from conformance.checks import Observation, failed, passed, register
+from conformance.checks import Observation, failed, passed, register, timed
 from conformance.correlation import Message, id_key
-from conformance.events import Received, Sent, earliest
+from conformance.events import Received, Sent
 from conformance.findings import Finding, Requirement
+from conformance.lapses import Lapse, between
 from conformance.packs import Pack
 
 
 class _Waiting(NamedTuple):
-    """A request without an answer, and what the other side said since that shows it had its time."""
+    """A request without an answer; whether the other side had its time, as what it said since shows.
+
+    None where that depends on how late the kit was, in `lapse`.
+    """
 
     request: Message
-    overdue: Message | None = None
+    overdue: bool | None = False
+    lapse: Lapse | None = None
 
 
 @register("answered")
@@ -24,8 +29,8 @@ class Answered:
     """Every request of `on` gets its answer, a result or an error, before the record ends.
 
     A record may end while a request is on its way, so one is missed only if the other side went on for
-    `within` seconds on the same connection; where the record has no times, if it answered a later
-    request there. What could not be understood may have been the answer.
+    more than `within` seconds on the same connection; where the record has no times, if it answered a
+    later request there. What could not be understood may have been the answer.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
@@ -45,8 +50,8 @@ class Answered:
         if answered is not None:
             yield passed(self._requirement, message)
         for number, waiting in self._open.items():
-            if waiting.overdue is None and self._is_overdue(waiting.request, message):
-                self._open[number] = waiting._replace(overdue=message)
+            if not waiting.overdue and _is_from_the_other_side(message, waiting.request):
+                self._open[number] = self._after(waiting, message)
         if message.is_a(self._on):
             self._open[message.seq] = _Waiting(message)
 
@@ -54,28 +59,33 @@ class Answered:
         connection, party = seen.event.connection, getattr(seen.event, "party", None)
         if party is None:  # a connection that opens or closes
             return
-        for number, (request, _) in list(self._open.items()):
+        for number, (request, *_) in list(self._open.items()):
             if request.event.connection == connection and request.party != party:
                 del self._open[number]
 
-    def _is_overdue(self, request: Message, later: Message) -> bool:
-        if later.event.connection != request.event.connection or later.party == request.party:
-            return False
-        now = earliest(later.event)  # what the kit was late itself is nobody's delay
-        if now is not None and request.event.time is not None:
-            return now - request.event.time >= self._within
-        return later.request is not None and later.request.seq > request.seq
+    def _after(self, waiting: _Waiting, later: Message) -> _Waiting:
+        lapse = between(waiting.request.event, later.event)
+        if lapse is None:
+            answers = later.request is not None and later.request.seq > waiting.request.seq
+            return waiting._replace(overdue=answers)
+        overdue = lapse.exceeds(self._within)
+        return waiting if overdue is False else waiting._replace(overdue=overdue, lapse=lapse)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each request that was left without an answer."""
-        for request, overdue in self._open.values() if complete else ():
-            if overdue is not None:
+        for request, overdue, lapse in self._open.values() if complete else ():
+            if overdue is not False:
                 said = f"{request.name} {request.at('/id')!r} was never answered"
                 finding = failed(self._requirement, request, said)
-                yield finding._replace(party=self._other(request.party))
+                finding = finding._replace(party=self._other(request.party))
+                yield timed(finding, lapse, overdue) if lapse else finding
 
     def _other(self, party: str) -> str:
         return next((role for role in self._roles if role != party), "")
+
+
+def _is_from_the_other_side(later: Message, request: Message) -> bool:
+    return later.event.connection == request.event.connection and later.party != request.party
 
 
 @register("unique-ids")

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from conformance.correlation import Message
-from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, Session, numbered
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.events import Event
+from conformance.lapses import told
+from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, S, Session, numbered
+from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_values import names, table, tables, whole
 from conformance.schemas import embedded
@@ -99,17 +101,20 @@ def deadline(memory: Memory, message: Message) -> Iterable[Told]:
         if exceeded and memory.options["by"] == "deadline_ms" and known:
             yield Told("a deadline is exceeded, and the action has none", "/params/reason")
     elif due[1] == memory.options["by"]:
-        yield from _in_time(due[0], now, state, exceeded, action.state)
+        if exceeded:
+            early = Told(f"time is up at {due[0]}", "/params/ts_mono_ns", due[:1], now)
+            yield HOLDS if now >= due[0] else early
+        elif state == "completed" or (state == "executing" and action.state in WAITING):
+            yield from _in_time(due[0], now, found[1].asked.event, message)
 
 
-def _in_time(due: int, now: int, state: Any, exceeded: bool, before: str | None) -> Iterable[Told]:
-    late = now - due - 100 * MS > 0  # what was under way when time was up is let pass
-    if exceeded:
-        yield HOLDS if now >= due else Told(f"time is up at {due}", "/params/ts_mono_ns", (due,), now)
-    elif late and (state == "completed" or (state == "executing" and before in WAITING)):
-        yield Told(
-            f"the action is {state} at {now}, and its time was up at {due}", "/params/state", (), state
-        )
+def _in_time(due: int, now: int, asked: Event, message: Message) -> Iterable[Told]:
+    """What goes on when time was up; what was under way then is let pass."""
+    over, state = told((now - due) / S, asked, message.event), message.at("/params/state")
+    late = over.exceeds(0.1)
+    if late is not False:
+        said = f"the action is {state} at {now}, and its time was up at {due}"
+        yield timed(Told(said, "/params/state", (), state), over, late)
 
 
 @rule(
@@ -210,13 +215,14 @@ def abort(memory: Memory, message: Message) -> Iterable[Told]:
     most, since = whole(session.type_of(action.params).get("max_abort_ms")), action.entered.get("cancelling")
     if most is None or since is None or message.at("/params/state") not in TERMINAL:
         return
-    if now - since <= (most + 100) * MS:
+    lapse = told((now - since) / S, action.told["cancelling"], message.event)
+    late = lapse.exceeds((most + 100) / 1000)
+    if late is False:
         yield HOLDS
     else:
         took = (now - since) // MS
-        yield Told(
-            f"the abort took {took} ms; at most {most} are declared", "/params/ts_mono_ns", (most,), took
-        )
+        said = f"the abort took {took} ms; at most {most} are declared"
+        yield timed(Told(said, "/params/ts_mono_ns", (most,), took), lapse, late)
 
 
 @rule("action.status")
@@ -348,7 +354,10 @@ def valid(memory: Memory, message: Message) -> Iterable[Told]:
     begins = action.state in WAITING and message.at("/params/state") == "executing"
     if bound is None or until is None or action.received is None or action.received > until or not begins:
         return
-    if now <= until:
+    over = told((now - until) / S, action.asked.event if action.asked else message.event, message.event)
+    late = over.exceeds(0.0)
+    if late is False:
         yield HOLDS
     else:
-        yield Told(f"it begins at {now}, and was valid until {until}", "/params/ts_mono_ns", (until,), now)
+        said = f"it begins at {now}, and was valid until {until}"
+        yield timed(Told(said, "/params/ts_mono_ns", (until,), now), over, late)

@@ -11,8 +11,10 @@ from typing import Any
 
 from conformance import jsontext
 from conformance.correlation import Message
+from conformance.events import Event
+from conformance.lapses import between
 from conformance.protocols.awp_record import MS, Channel, Memory, Session
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_values import names, table, tables, whole
 from conformance.schemas import embedded
 
@@ -363,18 +365,25 @@ def fresh(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name == "obs.frame":
         found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
         if found is not None and time is not None:
-            memory.notes.setdefault(found[2], deque(maxlen=REMEMBERED)).append(time)
+            memory.notes.setdefault(found[2], deque(maxlen=REMEMBERED)).append((time, message.event))
         return
     stated = whole(message.at("/params/basis_ts_mono_ns"))
-    ages = []
+    outdated: list[Event] = []  # of each channel, the frame with which the basis became stale
     for place, channel in session.channels.items():
-        times = memory.notes.get((session.key, place), ())
-        if stated is not None and stated in times:
-            ages.append((times[-1] - stated, _stale_after(channel) * MS))
-    if ages and all(age > most for age, most in ages):
-        yield Told("the basis is stale: newer frames came since", "/params/basis_ts_mono_ns", (), stated)
-    elif ages:
-        yield HOLDS
+        frames = memory.notes.get((session.key, place), ())
+        if stated is None or all(time != stated for time, _ in frames):
+            continue
+        last = stated + _stale_after(channel) * MS
+        if frames[-1][0] <= last:
+            yield HOLDS
+            return
+        outdated.append(next(event for time, event in frames if time > last))
+    if outdated:
+        # What the kit sent while it was late may not have been there when the agent made up its mind.
+        said = "the basis is stale: newer frames came since"
+        wrong = Told(said, "/params/basis_ts_mono_ns", (), stated)
+        lapse = between(max(outdated, key=lambda event: event.seq), message.event)
+        yield timed(wrong, lapse, lapse.exceeds(0.0) or None) if lapse else wrong
 
 
 @rule("cmd.frame", "action.status")

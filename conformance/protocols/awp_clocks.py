@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from conformance.correlation import Message
-from conformance.events import earliest
-from conformance.protocols.awp_record import MS, WAITING, Memory, Session
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.events import Event
+from conformance.lapses import between, told
+from conformance.protocols.awp_record import WAITING, Memory, S, Session
+from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_values import table, tables, whole
 
 
@@ -185,9 +186,23 @@ SAMPLES = 8
 """The estimate is of one of so many of the latest exchanges (AWP-CLK-008)."""
 
 
-def _exchanges(memory: Memory, session: Session) -> list[tuple[int, int]]:
-    exchanges: list[tuple[int, int]] = memory.notes.setdefault(session.key, [])
+class _Exchange(NamedTuple):
+    """When a ping was sent by the agent's clock, when it came by the session's, and its answer."""
+
+    origin: int
+    received: int
+    answer: Event
+
+
+def _exchanges(memory: Memory, session: Session) -> list[_Exchange]:
+    exchanges: list[_Exchange] = memory.notes.setdefault(session.key, [])
     return exchanges
+
+
+def _is_known(answer: Event, later: Message) -> bool:
+    """Whether an agent had surely got the answer when it sent what came later, however late the kit was."""
+    lapse = between(answer, later.event)
+    return lapse is None or lapse.exceeds(0.0) is True
 
 
 def _learn(memory: Memory, session: Session, message: Message) -> None:
@@ -197,7 +212,7 @@ def _learn(memory: Memory, session: Session, message: Message) -> None:
     # Who asked is not always on record.
     inside = request is not None and request.party != "world" and request.seq > session.began.seq
     if inside and origin is not None and received is not None:
-        _exchanges(memory, session).append((origin, received))
+        _exchanges(memory, session).append(_Exchange(origin, received, message.event))
 
 
 @rule("ping.result", "obs.report")
@@ -206,7 +221,8 @@ def estimate(memory: Memory, message: Message) -> Iterable[Told]:
 
     With offset = ((receive - origin) + (transmit - destination)) / 2 and the round trip, which has the
     destination in it, offset = receive - origin - rtt / 2. `slack` is what rounding may do, in ns; an
-    answer that is on its way may not be in the report yet, so one more exchange counts.
+    answer that is on its way may not be in the report yet, so one more exchange counts. A kit that is late
+    answers many pings at once, and then sees a report that was made before any of the answers came.
     """
     session = memory.session(message)
     if session is None or not session.whole or not memory.complete:
@@ -215,16 +231,18 @@ def estimate(memory: Memory, message: Message) -> Iterable[Told]:
         _learn(memory, session, message)
         return
     offset, trip = message.at("/params/sync/offset_ns"), whole(message.at("/params/sync/rtt_ns"))
-    latest = _exchanges(memory, session)[-SAMPLES - 1 :]
     if not isinstance(offset, int) or trip is None:
         return
-    if any(
-        abs(received - origin - trip / 2 - offset) <= memory.options["slack"] for origin, received in latest
-    ):
+    known = _exchanges(memory, session)
+    fits = [abs(one.received - one.origin - trip / 2 - offset) <= memory.options["slack"] for one in known]
+    if any(fits[-SAMPLES - 1 :]):
         yield HOLDS
-    else:
-        said = f"the offset {offset} with a round trip of {trip} follows from none of the last exchanges"
-        yield Told(said, "/params/sync/offset_ns", (), offset)
+        return
+    said = f"the offset {offset} with a round trip of {trip} follows from none of the last exchanges"
+    wrong = Told(said, "/params/sync/offset_ns", (), offset)
+    unsure = [one.answer for one in known if not _is_known(one.answer, message)]
+    lapse = between(unsure[0], message.event) if unsure and any(fits[-SAMPLES - 1 - len(unsure) :]) else None
+    yield timed(wrong, lapse, None) if lapse else wrong
 
 
 @rule("ping.result", "cmd.frame", "action.submit")
@@ -264,15 +282,12 @@ def issued(memory: Memory, message: Message) -> Iterable[Told]:
         received = whole(message.at("/result/receive_ns"))
         issue = whole(frame.at("/params/ts_mono_ns")) if frame else None
         if received is not None and issue is not None:
-            yield from _issue(frame, issue, received, memory.options["grace"])
-
-
-def _issue(frame: Any, issue: int, received: int, grace: float) -> Iterable[Told]:
-    if issue <= received + grace * MS:
-        yield Told(about=frame)
-    else:
-        said = f"it was issued at {issue}, and a later message arrived at {received}"
-        yield Told(said, "/params/ts_mono_ns", (), issue, about=frame)
+            # An exchange of which the kit was late with one half has misled whoever estimates by it.
+            ahead = told((issue - received) / S, session.began.event, message.event)
+            early = ahead.exceeds(memory.options["grace"] / 1000)
+            said = f"it was issued at {issue}, and a later message arrived at {received}"
+            wrong = Told(said, "/params/ts_mono_ns", (), issue, about=frame)
+            yield Told(about=frame) if early is False else timed(wrong, ahead, early)
 
 
 @rule("session.open.result", "session.resume.result", "session.telemetry", "session.close")
@@ -281,22 +296,22 @@ def telemetry(memory: Memory, message: Message) -> Iterable[Told]:
 
     Judged by the times of the record, and missed after `seconds`, since they tell when it was seen.
     """
-    now, place = message.event.time, message.event.connection
-    if now is None:
-        return
+    place = message.event.connection
     asked = table(message.request.at("/params")) if message.request else {}
     known = memory.sessions.get(str(message.at("/result/session_id")))
     if message.name.endswith(".result"):
         streams = asked.get("mode") == "streaming" or (known is not None and known.mode == "streaming")
-        memory.notes[place] = (now, message) if streams else None
+        memory.notes[place] = message if streams else None
         return
-    if not memory.notes.get(place):
+    last: Message | None = memory.notes.get(place)
+    lapse = between(last.event, message.event) if last else None
+    if last is None or lapse is None:
         return
-    last, about = memory.notes[place]
-    memory.notes[place] = (now, message) if message.name == "session.telemetry" else None
-    gap = (earliest(message.event) or 0.0) - last  # what the kit was late itself is nobody's delay
-    if gap > memory.options["seconds"]:
-        said = f"no telemetry for {gap:.1f} s"
-        yield Told(said, about=message if message.name == "session.telemetry" else about)
-    elif message.name == "session.telemetry" and now - last <= memory.options["seconds"]:
+    is_it = message.name == "session.telemetry"
+    memory.notes[place] = message if is_it else None
+    missed = lapse.exceeds(memory.options["seconds"])
+    if missed is not False:
+        said = f"no telemetry for {lapse.least if missed else lapse.most:.1f} s"
+        yield timed(Told(said, about=message if is_it else last), lapse, missed)
+    elif is_it:
         yield HOLDS

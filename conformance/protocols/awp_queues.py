@@ -8,9 +8,10 @@ from typing import Any
 from conformance.checks import same
 from conformance.correlation import Message
 from conformance.findings import Level
+from conformance.lapses import told
 from conformance.protocols.awp_actions import policies
-from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, Session
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, S, Session
+from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_values import table, whole
 
@@ -240,14 +241,15 @@ def timeout(memory: Memory, message: Message) -> Iterable[Told]:
     if since is None or most is None:
         return
     timed_out, waited = message.at("/params/reason") == "approval_timeout", (now - since) // MS
+    lapse = told((now - since) / S, action.told["pending_approval"], message.event)
+    late = message.at("/params/state") in WAITING and lapse.exceeds(most / 1000 + 1)
     if timed_out and waited < most:
         yield Told(
             f"it timed out after {waited} ms; {most} are allowed", "/params/ts_mono_ns", (most,), waited
         )
-    elif message.at("/params/state") in WAITING and waited > most + 1000:
-        yield Told(
-            f"it was approved after {waited} ms; {most} are allowed", "/params/ts_mono_ns", (most,), waited
-        )
+    elif late is not False:
+        said = f"it was approved after {waited} ms; {most} are allowed"
+        yield timed(Told(said, "/params/ts_mono_ns", (most,), waited), lapse, late)
     elif timed_out:
         yield HOLDS
 

@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 
 from conformance.checks import Observation
 from conformance.correlation import Message, is_from_the_wrong_side
-from conformance.events import Closed, Opened, earliest
+from conformance.events import Closed, Event, Opened
 from conformance.packs import Pack
 from conformance.protocols.awp_values import names, number, table, tables, whole
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
+
+S = 1000 * MS
+"""Nanoseconds in a second."""
 
 
 class Channel(NamedTuple):
@@ -29,7 +32,7 @@ class Action:
     """An action that was admitted: what was submitted, where it stands, and since when.
 
     `state` is None where nobody knows it; `asked` is the submission, None for one that is not on record.
-    `entered` are the session times at which each state was first reported.
+    `entered` are the session times at which each state was first reported, `told` the events that did.
     """
 
     id: str
@@ -38,6 +41,7 @@ class Action:
     number: int = 0
     received: int | None = None
     entered: dict[str, int | None] = field(default_factory=dict)
+    told: dict[str, Event] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -130,7 +134,7 @@ class Memory:
         self._found: dict[str, Any] = {}
         self.sessions: dict[str, Session] = {}
         self.opened: set[str] = set()
-        self.ended: dict[str, float | None] = {}
+        self.ended: dict[str, Closed] = {}
         self._current: dict[str, str] = {}
         self._greetings: dict[str, Message] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
@@ -267,7 +271,7 @@ class Memory:
             for known in (self._current, self._greetings, self._manifests):
                 known.pop(event.connection, None)
         else:
-            self.ended[event.connection] = earliest(event)
+            self.ended[event.connection] = event
 
     def _follow(self, message: Message) -> None:
         """Learn from a message."""
@@ -382,6 +386,7 @@ def _take(action: Action, message: Message, at: str) -> None:
     elif seq > action.number:
         action.state, action.number = state, seq
         action.entered.setdefault(state, whole(message.at(f"{at}/ts_mono_ns")))
+        action.told.setdefault(state, message.event)
 
 
 _LESSONS: dict[str, Callable[[Memory, Message], None]] = {

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from conformance import checks
 from conformance.checks import Check, CheckFactory, Follower, Observation, failed, passed
 from conformance.correlation import Message
 from conformance.findings import Finding, Level, Requirement
+from conformance.lapses import Lapse
 from conformance.packs import Pack
 from conformance.protocols.awp_record import Memory
 
@@ -25,9 +27,17 @@ class Told(NamedTuple):
     actual: Any = None
     level: Level | None = None
     about: Message | None = None
+    doubt: Lapse | None = None
+    """The time in which the kit was late, where it depends on that."""
 
 
 HOLDS = Told()
+
+
+def timed(told: Told, lapse: Lapse, broken: bool | None) -> Told:
+    """What is told of a time that was not kept, or of one of which nobody knows (None) whether it was."""
+    return told._replace(doubt=lapse) if broken is None else told
+
 
 Rule = Callable[[Memory, Message], Iterable[Told]]
 Ending = Callable[[Memory], Iterable[Message]]
@@ -90,7 +100,7 @@ class _Ruled:
         about = told.about or message
         if not told.said:
             return passed(self._requirement, about)
-        return failed(
+        found = failed(
             self._requirement,
             about,
             told.said,
@@ -99,6 +109,7 @@ class _Ruled:
             actual=told.actual,
             level=told.level,
         )
+        return checks.timed(found, told.doubt, None) if told.doubt else found
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Praise for what nothing was said against, if the record is complete."""

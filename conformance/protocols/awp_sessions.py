@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.correlation import Message
-from conformance.events import earliest
+from conformance.events import Event
+from conformance.lapses import between
 from conformance.patterns import matches
 from conformance.protocols.awp_record import NUMBERED, TERMINAL, Memory, Session, numbered
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_values import names, table, tables, whole
 
 OURS = range(1000, 5000)
@@ -139,14 +140,13 @@ def resumable(memory: Memory, message: Message) -> Iterable[Told]:
         return
     if message.name.endswith(".result"):
         yield HOLDS
-    elif whole(message.at("/error/code")) == 2003 and _is_within(memory, session, message):
-        yield Told("the session is refused as expired, and its reconnect window is open", "/error/code")
-
-
-def _is_within(memory: Memory, session: Session, message: Message) -> bool:
-    lost, now = memory.ended.get(session.connection), message.event.time
-    window = whole(session.ready.get("reconnect_window_ms"))
-    return lost is not None and now is not None and window is not None and (now - lost) * 1000 < window - 500
+    elif whole(message.at("/error/code")) == 2003:
+        lost, window = memory.ended.get(session.connection), whole(session.ready.get("reconnect_window_ms"))
+        lapse = between(lost, message.event) if lost else None
+        early = lapse.falls_short((window - 500) / 1000) if lapse and window is not None else False
+        if lapse and early is not False:
+            said = "the session is refused as expired, and its reconnect window is open"
+            yield timed(Told(said, "/error/code"), lapse, early)
 
 
 @rule("session.resume.error", "session.open", "action.submit", "action.cancel", "obs.subscribe", "world.tick")
@@ -291,7 +291,7 @@ def window(memory: Memory, message: Message) -> Iterable[Told]:
 class _Beat:
     """When a side last sent a ping in a session, and how often it should."""
 
-    last: float
+    last: Event
     every: float
     about: Message
 
@@ -303,25 +303,23 @@ def beats(memory: Memory, message: Message) -> Iterable[Told]:
     Judged by the times of the record. They tell when a message was seen, not when it was sent, so it is
     missed only after `intervals` of them.
     """
-    now, place = message.event.time, message.event.connection
-    every = whole(message.at("/result/heartbeat_interval_ms"))
-    if now is None:
-        return
+    place, every = message.event.connection, whole(message.at("/result/heartbeat_interval_ms"))
     if message.name.endswith(".result"):
-        memory.notes[place] = _Beat(now, every / 1000, message) if every else None
+        memory.notes[place] = _Beat(message.event, every / 1000, message) if every else None
         return
     beat: _Beat | None = memory.notes.get(place)
-    if beat is None or (message.name == "ping" and message.party != memory.options["party"]):
+    lapse = between(beat.last, message.event) if beat else None
+    if beat is None or lapse is None or (message.name == "ping" and message.party != memory.options["party"]):
         return
-    allowed = beat.every * memory.options["intervals"] + 0.5
-    gap = (earliest(message.event) or 0.0) - beat.last  # what the kit was late itself is nobody's delay
-    if gap > allowed:
-        silent = f"{memory.options['party']} sent no ping for {gap:.1f} s"
+    missed = lapse.exceeds(beat.every * memory.options["intervals"] + 0.5)
+    if missed is not False:
+        silent = f"{memory.options['party']} sent no ping for {lapse.least if missed else lapse.most:.1f} s"
         said = f"the {silent}; the interval is {beat.every} s"
-        yield Told(said, about=message if message.party == memory.options["party"] else beat.about)
-    elif message.name == "ping" and now - beat.last <= allowed:
+        about = message if message.party == memory.options["party"] else beat.about
+        yield timed(Told(said, about=about), lapse, missed)
+    elif message.name == "ping":
         yield HOLDS
-    beat.last = now
+    beat.last = message.event
 
 
 @rule("error")

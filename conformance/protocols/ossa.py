@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from conformance.checks import Observation, failed, passed
+from conformance.checks import Observation, failed, passed, timed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.integers import counter
+from conformance.lapses import told
 from conformance.packs import Pack
 from conformance.wording import shown
 
@@ -321,13 +322,16 @@ class Times:
         if ended is None or assigned is None:
             return
         hopeless = due is not None and due < assigned
+        over = told(ended - due, order.event, message.event) if due is not None else None
+        late = over.exceeds(0.0) if over is not None else False
         said = ""
         if ended < assigned:
             said = f"the task ended at {message.at(at)}, and was assigned at {order.at('/createdAt')}"
-        elif due is not None and ended > due and not hopeless:
+        elif late is not False and not hopeless:
             said = f"the task was completed at {message.at(at)}, and due at {order.at('/payload/deadline')}"
         if said:
-            yield failed(self._requirement, message, said, at, actual=message.at(at))
+            found = failed(self._requirement, message, said, at, actual=message.at(at))
+            yield timed(found, over, late) if over and ended >= assigned else found
         elif not hopeless:
             yield passed(self._requirement, message)
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from conformance.checks import Observation, failed, passed
+from conformance.checks import Observation, failed, passed, timed
 from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
+from conformance.lapses import told
 from conformance.packs import Pack
 from conformance.protocols.va_attempts import REPORTS, from_its_side, time_of
 
@@ -57,12 +58,17 @@ class Cancellation:
     def _judge(self, message: Message, execution: str) -> Iterable[Finding]:
         cancel, when = self._cancelled.get(execution), time_of(message)
         since = time_of(cancel) if cancel is not None else None
-        if cancel is None or since is None or when is None or when <= since + self._grace:
+        if cancel is None or since is None or when is None:
+            return
+        lapse = told(when - since, cancel.event, message.event)
+        late = lapse.exceeds(self._grace)
+        if late is False:
             return
         self._broken.add(execution)
         at = message.at("/timestamp")
         said = f"{message.name} of {execution} is of {at}, and it was cancelled at {cancel.at('/timestamp')}"
-        yield failed(self._requirement, message, said, "/timestamp", actual=at)
+        found = failed(self._requirement, message, said, "/timestamp", actual=at)
+        yield timed(found, lapse, late)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each execution that was cancelled while it ran, and then was silent."""

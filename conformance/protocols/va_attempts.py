@@ -12,12 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Moved, Observation, failed, in_role, passed, same
+from conformance.checks import Moved, Observation, failed, in_role, passed, same, timed
 from conformance.checks.movement import Moves
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
+from conformance.lapses import told
 from conformance.packs import Pack
 from conformance.wording import shown
 
@@ -134,13 +135,19 @@ class Superseded:
         if by is None or by.event.connection != message.event.connection:
             return
         when, since = time_of(message), time_of(by)
-        if when is None or since is None or when <= since + self._grace:
+        if when is None or since is None:
+            return
+        lapse = told(when - since, by.event, message.event)
+        late = lapse.exceeds(self._grace)
+        if late is False:
             return
         said = (
             f"{message.name} of {shown(message.at('/correlationId'))}, which a later attempt at the same "
             f"task, {shown(by.at('/correlationId'))}, has replaced"
         )
-        yield failed(self._requirement, message, said, "/correlationId", actual=message.at("/correlationId"))
+        told_id = message.at("/correlationId")
+        found = failed(self._requirement, message, said, "/correlationId", actual=told_id)
+        yield timed(found, lapse, late)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each replaced attempt that kept silent."""

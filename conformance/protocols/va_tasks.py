@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Observation, failed, passed
+from conformance.checks import Observation, failed, passed, timed
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.integers import counter
+from conformance.lapses import told
 from conformance.packs import Pack
 from conformance.protocols.va_attempts import RESULTS, Attempt, Attempts, from_its_side, time_of
 from conformance.wording import shown
@@ -88,13 +89,17 @@ class Timeout:
         limit, took = _limit(attempt), _took(message, attempt)
         if limit is None or took is None:
             return
-        if took * 1000 <= limit:
+        assert attempt.accepted is not None, "else nobody knows how long it took"
+        lapse = told(took, attempt.accepted.event, message.event)
+        late = lapse.exceeds(Fraction(limit, 1000))
+        if late is False:
             yield passed(self._requirement, message)
             return
         said = (
             f"{message.name} is of {_milliseconds(took)} ms after accepted, and the task's timeout is {limit}"
         )
-        yield failed(self._requirement, message, said, "/timestamp", actual=message.at("/timestamp"))
+        found = failed(self._requirement, message, said, "/timestamp", actual=message.at("/timestamp"))
+        yield timed(found, lapse, late)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: an attempt that never ends is another requirement's matter."""

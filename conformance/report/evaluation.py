@@ -57,9 +57,7 @@ class Evidence:
     def take(self, findings: list[Finding], role: str, against_us: list[Finding]) -> None:
         """Sort findings by whose doing they are; the implementation has `role`."""
         self.findings += [one for one in findings if one.party in (role, "")]
-        against_us += [
-            one for one in findings if one.party not in (role, "") and not one.ok and not one.inconclusive
-        ]
+        against_us += [one for one in findings if one.party not in (role, "") and not one.ok]
 
 
 def judge(path: Path, pack: Pack, role: str) -> Evidence:

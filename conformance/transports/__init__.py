@@ -56,11 +56,14 @@ class Ended:
     It is False where the kit had to end the connection, whatever the reason. `detail` is one
     sentence without a full stop. `code` is the exit status (negative: the signal, as in
     `subprocess`) or the WebSocket close code (RFC 6455, 7.4), None where there is neither.
+    `cut_off`: the kit ended it in a way that leaves the implementation no word. Over a pipe that the
+    kit has closed, what it still has to say comes all the same.
     """
 
     clean: bool
     detail: str
     code: int | None = None
+    cut_off: bool = False
 
 
 class Connection(Protocol):

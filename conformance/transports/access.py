@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, unquote_plus, urlsplit
 
-from conformance.errors import BadConfiguration
+from conformance.errors import BadConfiguration, UsageError
 
 SHORTEST = 8
 """Characters of a token. A shorter one is no secret, and would be hidden where it is just a word."""
@@ -108,6 +108,37 @@ def _escaped(secret: str) -> str:
 def _escapable(mark: str) -> str:
     bare = (r"\\*" if mark in _ESCAPED else "") + re.escape(mark)
     return rf"(?:{bare}|\\+u(?i:{ord(mark):04x}))"
+
+
+SERVERS = ("ws", "wss", "launch")
+"""Schemes of targets that a token can be shown to."""
+
+SECURE = ("wss", "launch")
+"""Of these, the ones whose certificate can be trusted."""
+
+
+def refuse_useless(asked: Means, known: Means, target: str) -> None:
+    """Raise a UsageError where means that somebody `asked` for can do nothing for the target.
+
+    `known` are these and those of the configuration, which may be for another target and are let pass.
+    """
+    scheme, token = target.partition(":")[0].lower(), known.token_env or known.token_file
+    given = {"--token-env": asked.token_env, "--token-file": asked.token_file, "--token-by": asked.token_by}
+    shown = [name for name, value in given.items() if value]
+    if shown and scheme not in SERVERS:
+        raise UsageError(
+            f"{' and '.join(shown)} can do nothing here: a token is shown to a WebSocket server "
+            f"(ws://, wss://, launch:), and the target is of {scheme}:"
+        )
+    if asked.token_by and not token:
+        raise UsageError(
+            "--token-by says where a token is shown, and there is none: name a --token-env or --token-file"
+        )
+    if asked.ca and scheme not in SECURE:
+        raise UsageError(
+            "--ca can do nothing here: certificates vouch for a wss:// server, "
+            f"and the target is of {scheme}:"
+        )
 
 
 def gained(means: Means, target: str = "") -> Access:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from math import inf
 from typing import Any
 
-from conformance.errors import ConformanceError, ConnectionLost
+from conformance.errors import ConformanceError, InputUnread
 from conformance.transports import Ended, Incoming
 
 BACKLOG = 8 * 1024 * 1024
@@ -113,7 +113,7 @@ async def written(writing: Coroutine[Any, Any, object], left: Callable[[], int],
     counts and not the whole time.
 
     Raises:
-        ConnectionLost: no progress for `seconds`.
+        InputUnread: no progress for `seconds`.
     """
     task = asyncio.ensure_future(writing)
     # Where we stop waiting, nobody else will ask how the task ended, and asyncio would complain.
@@ -122,7 +122,7 @@ async def written(writing: Coroutine[Any, Any, object], left: Callable[[], int],
         before = left()
         while not (await asyncio.wait({task}, timeout=seconds))[0]:
             if left() >= before:
-                raise ConnectionLost(f"the implementation has not read its input for {seconds:g} s")
+                raise InputUnread(f"the implementation has not read its input for {seconds:g} s")
             before = left()
         task.result()
     finally:

@@ -190,7 +190,9 @@ class WebSocketConnection:
             )
         if received is not None:
             reason = self._hidden(received.reason)
-            return Ended(received.code in GOOD, _closing(received.code, reason), received.code)
+            # Who gets a close frame answers it, and says no more, whatever it was about to (5.5.1).
+            cut_off = self._goodbye is not None and not closed.rcvd_then_sent
+            return Ended(received.code in GOOD, _closing(received.code, reason), received.code, cut_off)
         if self._forced:
             return Ended(clean=False, detail=self._forced)
         answer = " in answer to the kit's" if sent is not None else ""
