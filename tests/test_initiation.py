@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,7 +118,7 @@ def test_a_first_connection_teaches() -> None:
 
 
 def init(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [*COMMAND, "init", *arguments]
+    command = [*forks.command("conformance"), "init", *arguments]
     return subprocess.run(command, cwd=folder, input="", capture_output=True, text=True, timeout=60)
 
 
