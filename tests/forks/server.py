@@ -27,12 +27,13 @@ Program = Callable[[list[str]], Any]
 
 def conformance() -> Program:
     """The command line, with all that its runs import and read."""
-    from conformance import alternatives, execution, packs, validation, writers  # noqa: F401
+    from conformance import alternatives, execution, packs, scenarios, validation, writers  # noqa: F401
     from conformance.cli import main
     from conformance.transports import errand, launch, listen, stdio, websocket  # noqa: F401
 
     for pack in packs.find_all():
         pack.schemas()
+        scenarios.of_pack(pack, pack.certifies)
     return lambda arguments: main(arguments, prog_name="conformance")
 
 
