@@ -22,6 +22,7 @@ from live import COMMAND
 from conformance import campaign, configuration, initiation, packs, tomltext
 from conformance.initiation import Statement
 from conformance.packs import Pack
+from conformance.transports.access import Means
 
 VA, AWP = packs.find("va-agent-protocol"), packs.find("awp@0.1-draft.7")
 
@@ -110,7 +111,7 @@ def test_the_schema_says_what_the_pack_says() -> None:
 
 def test_a_first_connection_teaches() -> None:
     """By hand, from the manifest of the reference world."""
-    lesson = initiation.learn(AWP, "world", "reference")
+    lesson = initiation.learn(AWP, "world", "reference", Means())
     assert lesson.trouble == ""
     assert lesson.implementation["name"] == "reference-world"
     assert lesson.facts["modalities"] == ["proprio/json", "text/event+json"]
