@@ -136,7 +136,7 @@ def second_opinion(document: Any, value: Any, dialect: str = DIALECT) -> list[Br
     return list(explainer.explain("urn:a#", value))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(SCHEMAS, VALUES)
 def test_the_engines_agree(schema: dict[str, Any], value: Any) -> None:
     document = {"$defs": DEFINITIONS, "allOf": [schema]}
@@ -146,7 +146,7 @@ def test_the_engines_agree(schema: dict[str, Any], value: Any) -> None:
     assert valid is (second_opinion(document, replace_lone_surrogates(value)) == [])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(LEGACY_SCHEMAS, VALUES)
 def test_the_engines_agree_under_draft_7(schema: dict[str, Any], value: Any) -> None:
     document = {"$defs": DEFINITIONS, "allOf": [schema]}
@@ -156,7 +156,7 @@ def test_the_engines_agree_under_draft_7(schema: dict[str, Any], value: Any) -> 
     assert valid is (second_opinion(document, replace_lone_surrogates(value), DRAFT_7) == [])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(FRAGMENTS), VALUES)
 def test_the_engines_blame_the_same_constraints(schema: dict[str, Any], value: Any) -> None:
     value, document = replace_lone_surrogates(value), {"$defs": DEFINITIONS, **schema}
