@@ -340,6 +340,7 @@ def test_the_last_failures_run_again(pytester: pytest.Pytester) -> None:
 def test_a_vendors_repository_as_the_manual_shows_it(pytester: pytest.Pytester) -> None:
     [pyproject] = blocks("toml pyproject")
     shutil.copytree(AGENT.parent, pytester.path, dirs_exist_ok=True)
+    shutil.copy(AGENT.parents[3] / "reference.py", pytester.path)
     (pytester.path / "agent.py").rename(pytester.path / "my_agent.py")
     (pytester.path / "agent.toml").rename(pytester.path / "conformance.toml")
     written = pyproject.replace("python my_agent", f"{sys.executable} my_agent")
