@@ -26,12 +26,6 @@ from conformance.transports.access import Means
 
 VA, AWP = packs.find("va-agent-protocol"), packs.find("awp@0.1-draft.7")
 
-ROLES = [
-    pytest.param(pack, role, id=f"{pack.name} {role}")
-    for pack in packs.find_all()
-    for role in initiation.roles(pack)
-]
-
 scalars = st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(
     scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10
@@ -69,9 +63,15 @@ def stated(pack: Pack, role: str) -> dict[str, Any]:
     return {path: fact for path, fact in found.items() if fact is not None}
 
 
-@pytest.mark.parametrize(("pack", "role"), ROLES)
-def test_what_is_written_is_read_back(pack: Pack, role: str, tmp_path: Path) -> None:
-    """And obeys the schema, whatever is uncommented in it."""
+@pytest.mark.parametrize("pack", packs.find_all(), ids=lambda pack: pack.name)
+def test_what_is_written_is_read_back(pack: Pack, tmp_path: Path) -> None:
+    """And obeys the schema, whatever is uncommented in it; for each role that can be certified."""
+    assert initiation.roles(pack)
+    for role in initiation.roles(pack):
+        assert_is_read_back(pack, role, tmp_path)
+
+
+def assert_is_read_back(pack: Pack, role: str, tmp_path: Path) -> None:
     facts = stated(pack, role)
     who = {"name": 'a "b" \\', "version": "1\x7f", "vendor": "Ä\n"}
     written = initiation.text(Statement(pack, role, "reference", who, facts))
