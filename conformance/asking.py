@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from conformance.console import heed_termination, say
 from conformance.errors import ConformanceError, ExitCode, UsageError
 from conformance.initiation import Lesson, Statement
 from conformance.packs import Pack
+from conformance.transports.access import Means
 from conformance.wording import printable
 
 
@@ -29,6 +30,7 @@ class Request:
     out: Path = Path(configuration.DEFAULT_NAME)
     asks: bool = False
     force: bool = False
+    means: Means = field(default_factory=Means)
 
 
 def on_terminal() -> bool:
@@ -73,8 +75,9 @@ def _statement(request: Request) -> Statement:
             "Where is the implementation? stdio:COMMAND, launch:COMMAND, ws://… or what else --target takes."
         )
         target = click.prompt("target", default="", show_default=False, err=True)
-    lesson = _lesson(pack, role, target)
-    stated = Statement(pack, role, target, lesson.implementation, {}, lesson.hints)
+    lesson = _lesson(pack, role, target, request.means)
+    connection = initiation.connection(request.means, request.out.parent)
+    stated = Statement(pack, role, target, lesson.implementation, {}, lesson.hints, connection)
     facts = initiation.defaults(pack, role, lesson)
     if request.asks:
         stated = replace(stated, implementation=dict(_who(lesson.implementation)))
@@ -104,12 +107,12 @@ def _role(request: Request, pack: Pack) -> str:
     return str(click.prompt("role", type=click.Choice(there_is), default=there_is[0], err=True))
 
 
-def _lesson(pack: Pack, role: str, target: str) -> Lesson:
+def _lesson(pack: Pack, role: str, target: str, means: Means) -> Lesson:
     """What a first connection teaches; that there is none is told, and no obstacle."""
     if not target:
         return Lesson()
     try:
-        lesson = initiation.learn(pack, role, target)
+        lesson = initiation.learn(pack, role, target, means)
     except ConformanceError as error:
         lesson = Lesson(trouble=str(error))
     if lesson.trouble:

@@ -20,7 +20,7 @@ from conformance.announcing import Mistake, mistake, unmet
 from conformance.errors import BadConfiguration, BadTarget, UsageError
 from conformance.findings import Verdict, verdict_of
 from conformance.packs import Pack
-from conformance.report import certification, evaluation, statement
+from conformance.report import certificate, evaluation, statement
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
@@ -149,7 +149,7 @@ class Campaign:
         if self.known is not None:
             value["baseline"] = self.known.compared(value)
         if self.certify:
-            value["certification"] = certification.of(value)
+            value["certification"] = certificate.of(value)
         return value
 
     def write(self, *, complete: bool) -> dict[str, Any]:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from conformance import __version__, completion
+from conformance import __version__, admission, completion
 from conformance.console import say, width
 from conformance.errors import BadScenario, ConformanceError, ExitCode
 from conformance.wording import printable
 
 if TYPE_CHECKING:
     from conformance import validation
+    from conformance.transports.access import Means
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,6 +50,29 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
             _own_fault(error)
         sys.exit(code)
 
+    return run
+
+
+_ADMITTING: dict[str, click.ParamType[Any]] = {
+    "ca": click.Path(path_type=Path),
+    "token-env": click.STRING,
+    "token-file": click.Path(path_type=Path),
+    "token-by": click.Choice(["header", "subprotocol"]),
+}
+
+
+def admitted(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options that say how a server lets the kit in; the command is given them as `means`."""
+
+    @functools.wraps(command)
+    def run(ca: Path | None, token_env: str, token_file: Path | None, token_by: str, **others: Any) -> R:
+        means = admission.means(Path(), ca=ca, token_env=token_env, token_file=token_file, token_by=token_by)
+        return command(means=means, **others)
+
+    for name, said in reversed(admission.OPTIONS.items()):
+        metavar = "NAME" if name == "token-env" else None
+        text = f"{said[0].upper()}{said[1:]}."
+        click.option(f"--{name}", type=_ADMITTING[name], default=None, metavar=metavar, help=text)(run)
     return run
 
 
@@ -139,11 +163,7 @@ def _protocol_option(value: str) -> Any:
 @click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
 @click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
-@click.option("--ca", type=click.Path(path_type=Path), help="Certificates (PEM) that vouch for a wss server.")
-@click.option("--token-env", default="", metavar="NAME", help="The variable that holds a bearer token.")
-@click.option("--token-file", type=click.Path(path_type=Path), help="The file that holds a bearer token.")
-@click.option("--token-by", type=click.Choice(["header", "subprotocol"]), default=None,
-              help="Where the token is shown; else by header.")  # fmt: skip
+@admitted
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="conformance-report",
               show_default=True, help="Where the report goes.")  # fmt: skip
 @click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
@@ -167,10 +187,7 @@ def run(
     scenario: tuple[str, ...],
     requirement: tuple[str, ...],
     config: Path | None,
-    ca: Path | None,
-    token_env: str,
-    token_file: Path | None,
-    token_by: str | None,
+    means: Means,
     out: Path,
     patience: float,
     baseline: Path | None,
@@ -182,9 +199,7 @@ def run(
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
-    from conformance.transports.access import Means
 
-    means = Means(ca, token_env, token_file, token_by or "")
     request = campaign.Request(
         *(_protocol_option(protocol), target, role, config, out, patience, scenario, requirement),
         means=means,
@@ -277,13 +292,16 @@ def explain(identifier: str, protocol: str, form_out: str) -> int:
 @click.argument("protocol", default="")
 @click.option("--target", default="", metavar="TARGET", help="Where the implementation is, as for run.")
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
+@admitted
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default="conformance.toml",
               show_default=True, help="The file that is written.")  # fmt: skip
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing: take what can be learnt, and defaults.")
 @click.option("--force", is_flag=True, help="Write the file anew if it is there.")
 @click.option("--schema", is_flag=True, help="Write nothing; print the JSON Schema of the file.")
 @guarded
-def init(protocol: str, target: str, role: str, out: Path, yes: bool, force: bool, schema: bool) -> int:
+def init(
+    protocol: str, target: str, role: str, means: Means, out: Path, yes: bool, force: bool, schema: bool
+) -> int:
     """Write conformance.toml: ask for each fact of PROTOCOL, or learn it from a first connection."""
     from conformance import asking, configuration
 
@@ -291,7 +309,7 @@ def init(protocol: str, target: str, role: str, out: Path, yes: bool, force: boo
         say(json.dumps(configuration.schema(_protocol_option(protocol)), indent=2, ensure_ascii=False))
         return 0
     asks = not yes and asking.on_terminal()
-    return asking.execute(asking.Request(protocol, target, role, out, asks, force))
+    return asking.execute(asking.Request(protocol, target, role, out, asks, force, means))
 
 
 @main.command()
@@ -299,15 +317,16 @@ def init(protocol: str, target: str, role: str, out: Path, yes: bool, force: boo
 @click.option("--target", default="", metavar="TARGET", help="Where the implementation is, as for run.")
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
+@admitted
 @click.option("--patience", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True,
               metavar="FACTOR", help="Multiply every time that the kit waits of its own accord.")  # fmt: skip
 @guarded
-def doctor(protocol: str, target: str, role: str, config: Path | None, patience: float) -> int:
+def doctor(protocol: str, target: str, role: str, config: Path | None, means: Means, patience: float) -> int:
     """Say what keeps an implementation from being tested, and what to do about it."""
     from conformance import campaign, configuration, diagnosis
 
     pack = _protocol_option(protocol or configuration.protocol(config))
-    request = campaign.Request(pack, target, role, config, patience=patience)
+    request = campaign.Request(pack, target, role, config, patience=patience, means=means)
     return diagnosis.execute(request, lambda line: say(printable(line)))
 
 

@@ -6,6 +6,7 @@ form of the fact; else what it says stands beside the fact, for whoever fills it
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from conformance.events import Received, Sent
 from conformance.packs import Pack
 from conformance.schemas import Schemas
 from conformance.taps import Tap
+from conformance.transports.access import Means
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Statement:
     implementation: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     hints: Mapping[str, list[Any]] = field(default_factory=dict)
+    connection: Mapping[str, str] = field(default_factory=dict)
 
 
 def facts_for(pack: Pack, role: str) -> dict[str, Mapping[str, Any]]:
@@ -65,12 +68,12 @@ def roles(pack: Pack) -> list[str]:
 # ── learning ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def learn(pack: Pack, role: str, target: str) -> Lesson:
+def learn(pack: Pack, role: str, target: str, means: Means) -> Lesson:
     """What the first messages of an implementation teach; a UsageError where there can be none."""
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / configuration.DEFAULT_NAME
         draft.write_text(text(Statement(pack, role, facts=defaults(pack, role, Lesson()))), encoding="utf-8")
-        made = campaign.prepare(campaign.Request(pack, target, role, draft, Path(folder)))
+        made = campaign.prepare(campaign.Request(pack, target, role, draft, Path(folder), means=means))
         exchange = contact.first(made)
         if exchange is None:
             return Lesson(trouble="no scenario begins without facts that are not stated yet")
@@ -156,6 +159,17 @@ def defaults(pack: Pack, role: str, lesson: Lesson) -> dict[str, Any]:
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────
 
 
+def connection(means: Means, folder: Path) -> dict[str, str]:
+    """What a file in the folder says of the means of access; nothing secret, and paths are of the folder."""
+    said = {
+        "ca": means.ca and os.path.relpath(means.ca, folder),
+        "token_env": means.token_env,
+        "token_file": means.token_file and os.path.relpath(means.token_file, folder),
+        "token_by": means.token_by,
+    }
+    return {name: value for name, value in said.items() if value}
+
+
 def text(statement: Statement) -> str:
     """The file: every fact of the role, explained; what is not stated is there as a comment."""
     return "\n".join([*_head(statement), *_facts(statement)]) + "\n"
@@ -175,7 +189,11 @@ def _head(statement: Statement) -> Iterator[str]:
         else f"# target = {target}  # where it is, as --target has it"
     )
     yield ""
-    if "://" in statement.target:
+    if statement.connection:
+        yield "[connection]"
+        yield from (f"{name} = {tomltext.string(said)}" for name, said in statement.connection.items())
+        yield ""
+    elif "://" in statement.target:
         yield from (
             "# How the server lets the kit in.",
             "# [connection]",

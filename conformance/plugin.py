@@ -2,22 +2,26 @@
 
     pytest --conformance PROTOCOL --conformance-target TARGET --conformance-report DIR
 
-Only what pytest itself has is imported here, since this module is loaded in every run of pytest on
-the machine; the rest of the kit, and its other hooks, come when `--conformance` asks for them.
+Hardly more than what pytest itself has is imported here, since this module is loaded in every run of pytest
+on the machine; the rest of the kit, and its other hooks, come when `--conformance` asks for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from conformance import admission
 
 if TYPE_CHECKING:
     from conformance.campaign import Request
     from conformance.certification import Certification
     from conformance.live import LiveSession
     from conformance.packs import Pack
+    from conformance.transports.access import Means
 
 OPTIONS = {
     "conformance": "the protocol to certify: PROTOCOL or PROTOCOL@REVISION",
@@ -27,6 +31,7 @@ OPTIONS = {
     "conformance-report": "the folder of the report (default: conformance-report)",
     "conformance-baseline": "the file of known failures, which are xfailed; one that is stale fails the run",
     "conformance-patience": "a factor for every time that the kit waits of its own accord",
+    **{f"conformance-{name}": text for name, text in admission.OPTIONS.items()},
 }
 """Each is a command-line option, and an ini option with underscores."""
 
@@ -103,7 +108,14 @@ def _request(config: pytest.Config) -> Request:
         tuple(_option(config, "conformance-requirement")),
         here / known if known else None,
         datetime.now(UTC).date(),
+        means=_means(config, here),
     )
+
+
+def _means(config: pytest.Config, here: Path) -> Means:
+    """How a server lets the kit in, by the options and the ini file."""
+    named = {name.replace("-", "_"): _option(config, f"conformance-{name}") for name in admission.OPTIONS}
+    return admission.means(here, **named)
 
 
 def _factor(written: str) -> float:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -218,10 +219,15 @@ def of_pack(pack: Pack, role: str) -> list[Scenario]:
 
     Files whose name begins with an underscore are only there to be used by others.
     """
+    return [scenario for scenario in _of_pack(pack) if scenario.role == role]
+
+
+@cache
+def _of_pack(pack: Pack) -> tuple[Scenario, ...]:
+    """All of them, which are read once."""
     paths = pack.specimens.like(f"scenarios/[!_]*{SUFFIX}").values()
     used: dict[Path, _Source] = {}
-    found = [_scenario(_Source.load(path), pack, None, used) for path in paths]
-    return [scenario for scenario in found if scenario.role == role]
+    return tuple(_scenario(_Source.load(path), pack, None, used) for path in paths)
 
 
 def select(

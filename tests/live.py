@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import socket
@@ -14,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import forks
+
 from conformance import formats, packs
 from conformance.findings import Verdict, fold, verdict_of
 from conformance.report import evaluation
 
 PEERS = Path(__file__).parent / "peers"
 PYTHON = shlex.quote(sys.executable)
-COMMAND = [sys.executable, "-c", "from conformance.cli import main; main(prog_name='conformance')"]
+COMMAND = forks.REAL["conformance"]
 
 SECRET = re.compile(r'\\*"(?:session|transfer|snapshot)_token\\*"\s*:\s*\\*"([^"\\]*)')
 
@@ -54,30 +55,19 @@ class Run:
         return {row["name"]: row["status"] for row in self.report["scenarios"]}
 
 
-def conformance_run(
-    out: Path, protocol: str, target: str, *options: str, timeout: float = 100, covered: bool = True
-) -> Run:
-    """Run the command in an empty folder; its report is sound, whatever came out.
-
-    One of many like it need not be `covered`: coverage doubles the time that it takes.
-    """
+def conformance_run(out: Path, protocol: str, target: str, *options: str, timeout: float = 100) -> Run:
+    """Run the command in an empty folder; its report is sound, whatever came out."""
     out.mkdir(parents=True, exist_ok=True)
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if covered or not name.startswith("COVERAGE_PROCESS")
-    }
-    command = [*COMMAND, "run", protocol, "--target", target, "--out", "report", *options]
+    arguments = ["run", protocol, "--target", target, "--out", "report", *options]
     began = time.monotonic()
     done = subprocess.run(
-        command,
+        [*forks.command("conformance"), *arguments],
         cwd=out,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
         timeout=timeout,
-        env=environment,
     )
     run = Run(out / "report", done.returncode, done.stdout, done.stderr, time.monotonic() - began)
     assert "Traceback" not in run.text + run.said, run.said

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import forks
 import pytest
 
 from conformance import baseline, bindings, configuration, monitor, packs, plugin, scenarios
@@ -77,7 +78,8 @@ def commands(document: Path) -> Iterator[Command]:
 
 def run(command: Command, folder: Path) -> tuple[int, str]:
     environment = dict(os.environ)
-    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+    python = str(Path(sys.executable).parent)
+    environment["PATH"] = os.pathsep.join([forks.on_path(), python, environment["PATH"]])
     environment.pop("PYTEST_ADDOPTS", None)
     done = subprocess.run(
         ["/bin/sh", "-c", command.text],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,23 @@ from judging import AWP, ROOT, row, toy
 
 from conformance import catalogue, exposition, packs
 from conformance.cli import main
+from conformance.events import Event
+from conformance.findings import Finding
 from conformance.packs import Pack
+
+
+@pytest.fixture(autouse=True)
+def _judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found on a fixture is the same each time that it is looked for."""
+    monkeypatch.setattr(exposition, "_judged", judged)
+
+
+@cache
+def judged(data: bytes, where: str, pack: Pack) -> list[tuple[Event | None, Finding]]:
+    return [*JUDGED(data, where, pack)]
+
+
+JUDGED = exposition._judged
 
 
 def called(*arguments: str) -> Result:

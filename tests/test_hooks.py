@@ -6,11 +6,11 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
 import yaml
 from judging import ROOT
@@ -28,12 +28,11 @@ def hook() -> dict[str, Any]:
 
 def hooked(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the entry on the names of all files that its pattern fits, in the root of a repository."""
-    command, *words = [*shlex.split(hook()["entry"]), *arguments]
+    program, *words = [*shlex.split(hook()["entry"]), *arguments]
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     fitting = [name for name in names if re.search(hook()["files"], name)]
-    program = f"from conformance.cli import main; main(prog_name={command!r})"
     return subprocess.run(
-        [sys.executable, "-c", program, *words, *fitting],
+        [*forks.command(program), *words, *fitting],
         cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 

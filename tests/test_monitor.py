@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,23 @@ def said_twice(events: tuple[Event, ...], place: int) -> set[str]:
     return {"AWP-CTL-008"} if len(texts) > len(set(texts)) else set()
 
 
+def some(places: Iterable[int], events: tuple[Event, ...]) -> set[int]:
+    """The first and the last of these places at which a message of its kind stands in its state.
+
+    What a whole record is judged for at each place takes long where it is long.
+    """
+    first: dict[Any, int] = {}
+    last: dict[Any, int] = {}
+    for place in places:
+        event = events[place]
+        assert isinstance(event, Spoken)
+        told = event.value.get("params") or event.value.get("result") or {}
+        kind = (event.value.get("method"), told.get("state"), tuple(told))
+        first.setdefault(kind, place)
+        last[kind] = place
+    return {*first.values(), *last.values()}
+
+
 each_trace = pytest.mark.parametrize("path", TRACES, ids=lambda path: path.stem)
 
 
@@ -141,23 +158,25 @@ def before(events: tuple[Event, ...], place: int) -> str | None:
 @each_trace
 def test_a_state_that_does_not_exist_breaks_lif_001_and_nothing_else(path: Path) -> None:
     events = events_of(path)
+    chosen = some((place for place, _, _ in statuses(events)), events)
     for place, text, _ in statuses(events):
+        if place not in chosen:
+            continue
         changed = STATE.sub(r'\1"flying"', text, count=1)
         follows = said_twice(events, place)
         assert broken(judged(with_one(events, place, changed), AWP)) == {"AWP-LIF-001"} | follows
 
 
 @each_trace
-@pytest.mark.parametrize("state", sorted(TABLE["states"]))
-def test_a_state_that_the_table_does_not_allow_there_breaks_lif_001(path: Path, state: str) -> None:
+def test_a_state_that_the_table_does_not_allow_there_breaks_lif_001(path: Path) -> None:
     """And LIF-004 where the state needs a reason and none is given; no reason is asked of an illegal edge."""
     events = events_of(path)
-    done: set[tuple[str, str]] = set()
-    for place, text, was in statuses(events):
+    done: set[tuple[str, str, str]] = set()
+    for (place, text, was), state in product(statuses(events), sorted(TABLE["states"])):
         source = before(events, place)
-        if state == was or source is None or (source, state) in EDGES or (source, was) in done:
+        if state == was or source is None or (source, state) in EDGES or (source, was, state) in done:
             continue
-        done.add((source, was))
+        done.add((source, was, state))
         changed = STATE.sub(rf'\1"{state}"', text, count=1)
         follows = said_twice(events, place)
         follows |= {"AWP-LIF-004"} if state in NEEDS_A_REASON and '"reason"' not in text else set()
@@ -183,7 +202,10 @@ def numbered(events: tuple[Event, ...]) -> Iterator[tuple[int, Spoken, int]]:
 @each_trace
 def test_a_message_without_its_number_breaks_ctl_008_and_nothing_else(path: Path) -> None:
     events = events_of(path)
+    chosen = some((place for place, _, _ in numbered(events)), events)
     for place, event, _ in numbered(events):
+        if place not in chosen:
+            continue
         changed = NUMBER.sub("", event.text, count=1)
         assert changed != event.text
         assert broken(judged(with_one(events, place, changed), AWP)) == {"AWP-CTL-008"}
@@ -195,11 +217,12 @@ def test_a_numbered_message_that_is_missing_breaks_ctl_008(path: Path) -> None:
     and is not told again: nobody knows what it was."""
     events = events_of(path)
     all_numbered = list(numbered(events))
+    chosen = some((place for place, _, _ in all_numbered), events)
     for (place, _, number), (after, _, later) in pairwise(all_numbered):
         between = [one.text for one in events[place:after] if isinstance(one, Spoken)]
         resumed = any('"session.resume"' in text for text in between)
         alone = sum(number in numbers(one) for one in events) == 1
-        if later == number + 1 and alone and not resumed:
+        if place in chosen and later == number + 1 and alone and not resumed:
             assert broken(judged(with_one(events, place, None), AWP)) == {"AWP-CTL-008"}
 
 
@@ -222,7 +245,7 @@ def test_a_timestamp_is_judged_on_its_token(path: Path, token: str, requirement:
     eligible = [(place, event) for place, event in enumerate(events) if isinstance(event, Spoken)]
     eligible = [(place, event) for place, event in eligible if TIME.search(event.text)]
     # The lines at both ends and some between, more of them with one token.
-    step = 5 if token == TOKENS[0][0] else 50
+    step = 15 if token == TOKENS[0][0] else 50
     few = {0, 1, len(eligible) - 1, *range(0, len(eligible), step)}
     for index, (place, event) in enumerate(eligible):
         if index in few:
@@ -242,11 +265,11 @@ def test_a_timestamp_is_judged_on_its_token(path: Path, token: str, requirement:
 def test_a_lone_message_and_a_fragment_are_blamed_for_nothing(path: Path) -> None:
     events = events_of(path)
     ends = len(events)
-    some = range(0, ends, 1 + ends // 40)
-    pieces = [(start, ends) for start in some]
-    pieces += [(0, stop) for stop in some]
+    cuts = range(0, ends, 1 + ends // 13)
+    pieces = [(start, ends) for start in cuts]
+    pieces += [(0, stop) for stop in cuts]
     pieces += [(start, start + 1) for start in range(ends)]
-    pieces += [(start, start + size) for size in (2, 3, 7) for start in range(0, ends, size)]
+    pieces += [(start, start + size) for size in (2, 7) for start in range(0, ends, size)]
     for start, stop in pieces:
         found = against(judged([*events[start:stop], Closed(9999, final=False)], AWP))
         assert found == [], (start, stop)

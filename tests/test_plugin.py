@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import forks
 import pytest
 
 from conformance import packs
@@ -29,7 +30,12 @@ OTHERS = ("-p", "no:hypothesispytest", "-p", "no:pytest_cov")
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
     without = ("-p", "no:cacheprovider", *OTHERS, *(() if "-n" in args else ("-p", "no:xdist")))
-    return pytester.runpytest_subprocess(*without, "--conformance", PROTOCOL, *args)
+    return forked(pytester, *without, "--conformance", PROTOCOL, *args)
+
+
+def forked(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
+    """A run of pytest in a process of its own."""
+    return pytester.run(*forks.command("pytest"), f"--basetemp={pytester.path / 'temporary'}", *args)
 
 
 def blocks(language: str) -> list[str]:
@@ -325,8 +331,8 @@ def test_ctrl_c_leaves_a_report_and_no_process(pytester: pytest.Pytester, spread
 
 def test_the_last_failures_run_again(pytester: pytest.Pytester) -> None:
     args = (*OTHERS, "-p", "no:xdist", "--conformance", PROTOCOL, "-k", "blocked")
-    pytester.runpytest_subprocess(*args, "--conformance-target", "reference:no-block-reason")
-    again = pytester.runpytest_subprocess(*args, "--lf", "-v")
+    forked(pytester, *args, "--conformance-target", "reference:no-block-reason")
+    again = forked(pytester, *args, "--lf", "-v")
     again.assert_outcomes(passed=1)
     again.stdout.fnmatch_lines([f"{PROTOCOL}::blocked::VA-EVD-003 PASSED*"])
 
@@ -334,6 +340,7 @@ def test_the_last_failures_run_again(pytester: pytest.Pytester) -> None:
 def test_a_vendors_repository_as_the_manual_shows_it(pytester: pytest.Pytester) -> None:
     [pyproject] = blocks("toml pyproject")
     shutil.copytree(AGENT.parent, pytester.path, dirs_exist_ok=True)
+    shutil.copy(AGENT.parents[3] / "reference.py", pytester.path)
     (pytester.path / "agent.py").rename(pytester.path / "my_agent.py")
     (pytester.path / "agent.toml").rename(pytester.path / "conformance.toml")
     written = pyproject.replace("python my_agent", f"{sys.executable} my_agent")
@@ -410,7 +417,7 @@ def test_a_mute_implementation_is_inconclusive_and_asked_once(pytester: pytest.P
 
 def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
     pytester.makeini(f"[pytest]\nconformance = {PROTOCOL}\nconformance_report = from-ini\n")
-    result = pytester.runpytest_subprocess("-k", "blocked")
+    result = forked(pytester, "-k", "blocked")
     assert result.ret == 0
     assert report(pytester, "from-ini")["pack"]["protocol"] == "va-agent-protocol"
 
@@ -428,7 +435,7 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
     ],
 )
 def test_a_wrong_option_is_one_sentence(pytester: pytest.Pytester, args: tuple[str, ...], said: str) -> None:
-    result = pytester.runpytest_subprocess(*args)
+    result = forked(pytester, *args)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {said}"])
     assert "Traceback" not in result.stderr.str()
@@ -545,7 +552,7 @@ def test_a_broken_must_fails_the_test_that_showed_it(pytester: pytest.Pytester) 
 
 def test_without_the_option_the_plugin_does_nothing(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_one(): pass\ndef test_two(conformance_session): pass\n")
-    result = pytester.runpytest_subprocess()
+    result = forked(pytester)
     result.assert_outcomes(passed=1, skipped=1)
     assert not (pytester.path / "conformance-report").exists()
 
@@ -557,7 +564,7 @@ def test_loading_the_plugin_imports_nothing_of_the_kit(pytester: pytest.Pytester
 
         def test_imports():
             loaded = {name for name in sys.modules if name.split(".")[0] == "conformance"}
-            assert loaded == {"conformance", "conformance.plugin"}
+            assert loaded == {"conformance", "conformance.plugin", "conformance.admission"}
             assert "click" not in sys.modules
         """
     )

@@ -470,18 +470,18 @@ class Engine:
         self._spoken.append(wrapped(step, attempt, steps=steps, step_row=row, **given))
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_an_honest_engine_is_never_blamed(seed: int) -> None:
+def test_an_honest_engine_is_never_blamed() -> None:
     """Nor for a record that begins or ends anywhere, or in which something cannot be read."""
-    chance = random.Random(seed)
-    spoken = Engine(chance).runs()
-    assert blamed(*spoken) == []
-    start, end = sorted(chance.choices(range(len(spoken) + 1), k=2))
-    assert blamed(*spoken[start:end], opened=False) == []
-    holed = list(spoken)
-    hole = chance.randrange(len(spoken))
-    holed[hole] = holed[hole][0], "garbage"
-    assert blamed(*holed) == []
+    for seed in range(150):
+        chance = random.Random(seed)
+        spoken = Engine(chance).runs()
+        assert blamed(*spoken) == [], seed
+        start, end = sorted(chance.choices(range(len(spoken) + 1), k=2))
+        assert blamed(*spoken[start:end], opened=False) == [], seed
+        holed = list(spoken)
+        hole = chance.randrange(len(spoken))
+        holed[hole] = holed[hole][0], "garbage"
+        assert blamed(*holed) == [], seed
 
 
 # --- What is not shown, and what is one fault ------------------------------------------------------

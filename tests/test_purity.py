@@ -79,9 +79,8 @@ def offences(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", GENERAL, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_general_code_knows_no_protocol(path: Path) -> None:
-    assert offences(path) == []
+def test_the_general_code_knows_no_protocol() -> None:
+    assert [said for path in GENERAL for said in offences(path)] == []
 
 
 def test_the_test_would_find_something(tmp_path: Path) -> None:

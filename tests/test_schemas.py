@@ -136,7 +136,7 @@ def second_opinion(document: Any, value: Any, dialect: str = DIALECT) -> list[Br
     return list(explainer.explain("urn:a#", value))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(SCHEMAS, VALUES)
 def test_the_engines_agree(schema: dict[str, Any], value: Any) -> None:
     document = {"$defs": DEFINITIONS, "allOf": [schema]}
@@ -146,7 +146,7 @@ def test_the_engines_agree(schema: dict[str, Any], value: Any) -> None:
     assert valid is (second_opinion(document, replace_lone_surrogates(value)) == [])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(LEGACY_SCHEMAS, VALUES)
 def test_the_engines_agree_under_draft_7(schema: dict[str, Any], value: Any) -> None:
     document = {"$defs": DEFINITIONS, "allOf": [schema]}
@@ -156,7 +156,7 @@ def test_the_engines_agree_under_draft_7(schema: dict[str, Any], value: Any) -> 
     assert valid is (second_opinion(document, replace_lone_surrogates(value), DRAFT_7) == [])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(FRAGMENTS), VALUES)
 def test_the_engines_blame_the_same_constraints(schema: dict[str, Any], value: Any) -> None:
     value, document = replace_lone_surrogates(value), {"$defs": DEFINITIONS, **schema}
@@ -214,15 +214,14 @@ def test_multiples_are_exact(token: str, step: float, valid: bool) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("dialect", [DIALECT, DRAFT_7])
-@pytest.mark.parametrize(
-    "text", ["", "a b", "2026-01-01", "a@b.example", "/a", "1", "[", "urn:x", "127.0.0.1"]
-)
-def test_the_engines_agree_on_formats(name: str, dialect: str, text: str) -> None:
+def test_the_engines_agree_on_formats(name: str, dialect: str) -> None:
     explainer = Explainer(
         {"a.json": {"format": name}}, {"a.json": "urn:a"}, dialect, lambda _: "", lambda _: {}
     )
-    agreed = list(explainer.explain("urn:a#", text)) == []
-    assert schemas({"format": name}, dialect).is_valid("a.json", text) is agreed
+    judge = schemas({"format": name}, dialect)
+    for text in ("", "a b", "2026-01-01", "a@b.example", "/a", "1", "[", "urn:x", "127.0.0.1"):
+        agreed = list(explainer.explain("urn:a#", text)) == []
+        assert judge.is_valid("a.json", text) is agreed, text
 
 
 @pytest.mark.parametrize(
@@ -733,29 +732,21 @@ def test_a_document_is_read() -> None:
 
 # --- The packs' own schemas ------------------------------------------------------------------------
 
-PUBLISHED = [
-    (pack, form, name)
-    for pack in packs.find_all()
-    for form in ("sender", "receiver")
-    for name in pack.schemas(form).documents
-]
-
 
 def dialect_of(pack: packs.Pack) -> Any:
     """jsonschema's own validator for the dialect of a pack."""
     return jsonschema.validators.validator_for({"$schema": pack.meta["dialect"]})
 
 
-@pytest.mark.parametrize(
-    ("pack", "form", "name"), PUBLISHED, ids=[f"{pack.name}-{form}-{name}" for pack, form, name in PUBLISHED]
-)
-def test_every_document_of_a_pack_is_a_schema_that_both_engines_take(
-    pack: packs.Pack, form: str, name: str
-) -> None:
+@pytest.mark.parametrize("form", ["sender", "receiver"])
+@pytest.mark.parametrize("pack", packs.find_all(), ids=lambda pack: pack.name)
+def test_every_document_of_a_pack_is_a_schema_that_both_engines_take(pack: packs.Pack, form: str) -> None:
     judge = pack.schemas(form)
-    dialect_of(pack).check_schema(judge.documents[name])
-    for value in ({}, 17):
-        assert judge.is_valid(name, value) is (judge.errors(name, value) == [])
+    assert judge.documents
+    for name, document in judge.documents.items():
+        dialect_of(pack).check_schema(document)
+        for value in ({}, 17):
+            assert judge.is_valid(name, value) is (judge.errors(name, value) == []), name
 
 
 ERRATA = [(pack, erratum) for pack in packs.find_all() for erratum in pack.errata]

@@ -162,21 +162,26 @@ def judge(dialect: str, schema: dict[str, Any]) -> Schemas:
 
 
 @pytest.mark.parametrize("dialect", [DRAFT_7, DRAFT_2020_12], ids=["draft-07", "2020-12"])
-@pytest.mark.parametrize(("name", "text", "valid"), ROWS, ids=[ascii(row[:2]) for row in ROWS])
-def test_a_format_is_the_rfcs(dialect: str, name: str, text: str, valid: bool) -> None:
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in ROWS}))
+def test_a_format_is_the_rfcs(dialect: str, name: str) -> None:
     schemas = judge(dialect, {"format": name})
-    assert schemas.is_valid("a.json", text) is valid
-    assert list(schemas._explainer.explain(schemas.uri("a.json"), text)) == schemas.errors("a.json", text)
-    assert (schemas.errors("a.json", text) == []) is valid
+    for text, valid in ((text, valid) for of, text, valid in ROWS if of == name):
+        told = schemas.errors("a.json", text)
+        assert schemas.is_valid("a.json", text) is valid, text
+        assert list(schemas._explainer.explain(schemas.uri("a.json"), text)) == told, text
+        assert (told == []) is valid, text
 
 
 def test_what_is_no_string_has_no_format() -> None:
     assert judge(DRAFT_2020_12, {"format": "date-time"}).is_valid("a.json", 17)
 
 
-@pytest.mark.parametrize("year", [1900, 1999, 2000, 2004, 2023, 2096, 2100])
 @pytest.mark.parametrize(
-    "offset", ["Z", "+00:00", "-00:00", "+00:01", "+05:30", "+23:59", "-00:01", "-11:00"]
+    ("year", "offset"),
+    [
+        *((2023, offset) for offset in ("Z", "+00:00", "-00:00", "+00:01", "+05:30", "+23:59", "-00:01")),
+        *((year, "-11:00") for year in (1900, 1999, 2000, 2004, 2023, 2096, 2100)),
+    ],
 )
 def test_a_leap_second_stands_at_the_end_of_every_month_and_nowhere_else(year: int, offset: str) -> None:
     """Expected values from Python's datetime: the second before is the last of a UTC month."""

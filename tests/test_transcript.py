@@ -158,7 +158,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(PIECES, max_size=12).map(b"".join))
 @example(b'{"a":1}\r\n{"a":1}\r\n')
 @example(b'{"a":\n')
@@ -166,7 +166,7 @@ def test_any_stream_is_read_as_it_was_written(data: bytes) -> None:
     same_again(streamed(data))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(st.lists(PIECES, max_size=8).map(b"".join), max_size=3))
 def test_any_messages_are_read_as_they_were_written(texts: list[bytes]) -> None:
     same_again(framed(*texts))
@@ -178,7 +178,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.text(), JSON_VALUES, max_size=4), st.booleans(), st.sampled_from([None, 2]))
 def test_any_message_is_read_as_it_was_written(
     value: dict[str, Any], ascii_only: bool, indent: int | None

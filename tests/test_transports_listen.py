@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 
 import pytest
@@ -54,6 +55,26 @@ def test_a_good_implementation_connects_echoes_and_ends_with_the_connection(
             )
 
     run(main)
+
+
+@pytest.mark.parametrize("turns", range(5))
+def test_a_connection_that_comes_while_the_kit_closes_is_closed(turns: int) -> None:
+    """However far the event loop has got with it; one that is left open is a warning, and so an error."""
+
+    async def main() -> None:
+        async with using(listen("never_reads"), patience=0.05) as transport:
+            assert isinstance(transport, ListenTransport)
+            await transport._start()
+            assert transport._server is not None
+            [listening] = transport._server.sockets
+            dialled.append(socket.create_connection(listening.getsockname()))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+
+    dialled: list[socket.socket] = []
+    run(main)
+    for one in dialled:
+        one.close()
 
 
 def test_each_open_gives_the_next_connection() -> None:

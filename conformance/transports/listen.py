@@ -59,8 +59,7 @@ class ListenTransport:
     async def shutdown(self) -> None:
         """Listen no more, close the connections, then end the process as `stdio` does."""
         try:
-            if self._server is not None:
-                self._server.close(close_connections=False)
+            await self._close()
             for connection in self._connections:
                 await connection.finish(CLOSE * self._options.patience)
             await asyncio.gather(*(connection.ended() for connection in self._connections))
@@ -73,6 +72,22 @@ class ListenTransport:
                 child.end(WAIT * self._options.patience)
             await asyncio.gather(*(child.ended() for child in self._children))
             await self._unheard()
+
+    async def _close(self) -> None:
+        """Listen no more. Whom the loop has accepted already is let in first.
+
+        asyncio loses, and never closes, a connection whose server is closed in the turn after
+        (python/cpython#109564).
+        """
+        if self._server is None:
+            return
+        with suppress(NotImplementedError):  # a loop that has no readers, on Windows
+            for listening in self._server.sockets:
+                asyncio.get_running_loop().remove_reader(listening.fileno())
+        try:
+            await asyncio.sleep(0)
+        finally:
+            self._server.close(close_connections=False)
 
     async def _unheard(self) -> None:
         """Wait for the server's own end: whoever had not finished a handshake is gone with the process."""

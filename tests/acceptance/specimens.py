@@ -52,12 +52,6 @@ def each_of_packs(pattern: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("pack", "path"), found)
 
 
-def pack_of(path: Path) -> Pack:
-    """The pack whose own fixture it is."""
-    protocol, revision, *_ = path.relative_to(FIXTURES).parts
-    return packs.find(f"{protocol}@{revision}")
-
-
 @cache
 def parsed(path: Path) -> Any:
     """What a fixture of JSON says."""

@@ -14,13 +14,11 @@ from specimens import (
     content,
     each,
     each_of_packs,
-    files,
     findings_on,
     header,
     judged,
     name_of,
     obeys,
-    pack_of,
     parsed,
 )
 
@@ -49,13 +47,10 @@ def test_every_pack_has_fixtures_of_every_sort(pack: Pack, sort: str, validity: 
 
 @each_of_packs("messages/valid/*.json")
 def test_valid_message(pack: Pack, path: Path) -> None:
+    """It is of the kind that it is named for, which a response on its own does not show; told which it is,
+    the kit finds nothing wrong either."""
     assert against(findings_on(pack, path)) == []
     assert any(finding.ok for finding in findings_on(pack, path))
-
-
-@each_of_packs("messages/valid/*.json")
-def test_valid_message_is_of_the_kind_it_is_named_for(pack: Pack, path: Path) -> None:
-    """A response on its own does not show its kind; told which it is, the kit finds nothing wrong either."""
     kind = kind_in(path.stem, pack)
     event, *_ = records.open_record(content(path), name_of(path), pack).events
     assert isinstance(event, Received)
@@ -84,13 +79,16 @@ def test_invalid_transcript(pack: Pack, path: Path) -> None:
     assert broken == set(claimed(path)), against(findings_on(pack, path))
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in files("*/*/transcripts/*/*.jsonl") if header(path)], ids=name_of
-)
-def test_transcript_is_one_of_ours(path: Path) -> None:
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_transcripts_are_ours(pack: Pack) -> None:
+    for path in sorted(pack.fixtures.glob("transcripts/*/*.jsonl")):
+        if header(path):
+            assert_is_ours(path, pack)
+
+
+def assert_is_ours(path: Path, pack: Pack) -> None:
     first, *events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    pack = pack_of(path)
-    assert (first["protocol"], first["revision"]) == (pack.protocol, pack.revision)
+    assert (first["protocol"], first["revision"]) == (pack.protocol, pack.revision), path.name
     obeys(first, "transcript.schema.json#/$defs/header")
     for event in events:
         obeys(event, "transcript.schema.json#/$defs/event")

@@ -31,7 +31,7 @@ each_pack = pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
 # An example that fails is told as it was drawn: making it smaller would take minutes. The examples are the
 # same each time; others are tried by hand, without `derandomize`.
 often = settings(
-    max_examples=80,
+    max_examples=50,
     derandomize=True,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],

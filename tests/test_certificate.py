@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.execution import exit_code
-from conformance.report import certification
+from conformance.report import certificate
 
 
 def row(name: str, verdict: str, level: str = "MUST") -> dict[str, str]:
@@ -50,7 +50,7 @@ def scenario(status: str) -> dict[str, str]:
     ],
 )
 def test_what_is_missing(value: dict[str, Any], missing: list[str]) -> None:
-    assert certification.of(value) == {"granted": not missing, "missing": missing}
+    assert certificate.of(value) == {"granted": not missing, "missing": missing}
 
 
 KNOWN: dict[str, Any] = {"unexpected": [], "stale": [], "expected": [{}], "unseen": [{}]}
