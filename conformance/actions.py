@@ -10,9 +10,10 @@ from conformance.scenarios import Step
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """Open a connection by this name."""
+    """Open a connection by this name, with a credential of the ICS's by its name, or as the ICS has it."""
 
     connection: str
+    credential: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,19 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Operate:
+    """Run a command of the vendor's. `undo` is owed from then on, until it is run itself."""
+
+    command: str
+    undo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """Nothing more is to be done; open connections may be closed."""
 
 
-Action: TypeAlias = Connect | Transmit | Finish | Cut | Done
+Action: TypeAlias = Connect | Transmit | Finish | Cut | Operate | Done
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,14 +104,14 @@ class Cables:
         """Open a connection by this name; raises TargetUnavailable."""
         return self.adopt(name, await transport.open())
 
-    def reach(self, name: str, transport: Transport) -> None:
+    def reach(self, name: str, transport: Transport, credential: str = "") -> None:
         """Open a further connection, which may take its time, while the others go on; a Reached arrives."""
-        self._readers.append(asyncio.create_task(self._reach(name, transport)))
+        self._readers.append(asyncio.create_task(self._reach(name, transport, credential)))
 
-    async def _reach(self, name: str, transport: Transport) -> None:
+    async def _reach(self, name: str, transport: Transport, credential: str) -> None:
         got: Connection | Exception
         try:
-            got = await transport.open()
+            got = await transport.open(credential)
         except Exception as error:
             got = error
         await self._queue.put(Reached(name, got))

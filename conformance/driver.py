@@ -18,7 +18,7 @@ from math import inf
 from typing import Any
 
 from conformance import protocols
-from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.actions import Action, Connect, Cut, Done, Finish, Operate, Outcome, Transmit
 from conformance.announcing import Announcements
 from conformance.bindings import Bindings, Now, Unbound, difference
 from conformance.composing import Composer, dump
@@ -30,7 +30,7 @@ from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
 from conformance.serving import Service
-from conformance.waiting import TIMED, Line, Waiting, allowed, part, wanted
+from conformance.waiting import APART, TIMED, Line, Waiting, allowed, part, undecided, wanted
 
 
 @dataclass(slots=True)
@@ -43,13 +43,11 @@ class Driver:
     fresh: Callable[[], str]
     findings: list[Finding] = field(default_factory=list)
     outcome: Outcome | None = None
-    met: JSON = None
-    """The message that met the last awaited step."""
+    met: JSON = None  # the message that met the last awaited step
     patience: float = 1.0
     """Factor for every time that a step allows, except for deadlines that the protocol states."""
     stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
-    interactive: bool = False
-    """Whether steps are added one by one from outside, so that running out of them is no ending."""
+    interactive: bool = False  # steps are added from outside, so that running out of them is no ending
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
@@ -129,6 +127,12 @@ class Driver:
             self._waiting.stretch(self.patience * (factor - self.stretched))
         self.stretched, self.courtesy.patience = factor, self.patience * factor
 
+    def operated(self, now: Now) -> list[Action]:
+        """Go on after the command of the step that waits has done its work."""
+        self._waiting = None
+        self._go_on(now)
+        return self._flush(now)
+
     def add(self, step: Step, now: Now) -> list[Action]:
         """Take one more step, unless the scenario has ended."""
         self.met = None
@@ -162,8 +166,7 @@ class Driver:
                 self._lines[event.connection].inbox.append(message)
 
     def _closed(self, event: Closed) -> None:
-        line = self._lines[event.connection]
-        line.is_open, line.ended = False, event.detail or "the connection was closed"
+        self._lines[event.connection].end(event.detail or "the connection was closed")
         self.courtesy.closed(event.connection)
 
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────
@@ -183,9 +186,7 @@ class Driver:
         try:
             what()
         except Unbound as unbound:
-            name = unbound.args[0]
-            absent = f": {self._bindings.absent[name]}" if name in self._bindings.absent else ""
-            self._end("not-applicable", f"nothing says what ${{{name}}} is{absent}", step)
+            self._end("not-applicable", self._bindings.unsaid(unbound.args[0]), step)
 
     def _time(self, step: Step) -> float:
         return allowed(step, self.patience * self.stretched)
@@ -248,9 +249,8 @@ class Driver:
         self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
 
     def _given(self, step: Step, now: Now) -> None:
-        value = self._bindings.fill(step.args["given"], now)
         schema = {"$is": self._bindings.fill(step.args["is"], now)}
-        if difference(schema, value):
+        if difference(schema, self._bindings.fill(step.args["given"], now)):
             self._end("not-applicable", self._bindings.fill(step.args["because"], now), step)
 
     def _set(self, step: Step, now: Now) -> None:
@@ -263,7 +263,7 @@ class Driver:
             self._end("inconclusive", f"the connection {name} is still open", step)
             return
         self._current, self._lines[name] = name, Line()
-        self._actions.append(Connect(name))
+        self._actions.append(Connect(name, step.args.get("credential", "")))
         self._waiting = Waiting(step, name, inf)  # how long that may take is for the transport to say
 
     def _close(self, step: Step, now: Now) -> None:
@@ -271,6 +271,11 @@ class Driver:
         self._waiting = Waiting(step, name, now.monotonic + self._time(step))
         if self._lines[name].is_open and step.verb != "ends":
             self._actions.append(Finish(name) if step.verb == "close" else Cut(name))
+
+    def _operate(self, step: Step, now: Now) -> None:
+        command, undo = (self._bindings.fill(step.args.get(name, ""), now) for name in ("operate", "undo"))
+        self._actions.append(Operate(command, undo))
+        self._waiting = Waiting(step, self._current, inf)  # the runner bounds it
 
     # ── waiting ───────────────────────────────────────────────────────────────────────────────────
 
@@ -287,7 +292,7 @@ class Driver:
             self._waiting = None
         elif line.ended is not None and step.verb == "ends":
             self._settle(step, self._seq)
-        elif line.ended is not None and step.verb != "wait":
+        elif line.ended is not None and step.verb not in APART:
             self._cut_off(waiting, line.ended)
         return self._waiting is None
 
@@ -319,15 +324,10 @@ class Driver:
             self._settle(step, self._seq)
         elif step.verb in ("expect", "reply") and "otherwise" in step.args and self._heard:
             self._end("not-applicable", step.args.get("because", f"no {wanted(step)} came"), step)
-        elif "deadline" in step.args and self._heard:
-            said = f"{wanted(step)} did not come within {step.args['deadline']}"
-            unsure = f"{said}, but the kit itself was {hindered:.1f} s late"
-            is_lost = hindered > step.patience / 2
-            self._stalled(step, unsure) if is_lost else self._contradicted(step, None, said)
+        elif "deadline" in step.args and self._heard and hindered <= step.patience / 2:
+            self._contradicted(step, None, f"{wanted(step)} did not come within {step.args['deadline']}")
         else:
-            mute = "" if self._heard else "the implementation said nothing: "
-            usual = f"{allowed(step, self.patience):g} s"
-            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual}")
+            self._stalled(step, undecided(step, self.patience, hindered, self._heard))
 
     def _cut_off(self, waiting: Waiting, ended: str) -> None:
         """The connection ended while the step waited."""
@@ -396,4 +396,5 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "close": Driver._close,
     "drop": Driver._close,
     "ends": Driver._close,
+    "operate": Driver._operate,
 }

@@ -83,7 +83,7 @@ class Scenario:
 
 VERBS = (
     *("send", "raw", "request", "reply", "expect", "never", "wait"),
-    *("silence", "given", "set", "connect", "close", "drop", "ends"),
+    *("silence", "given", "set", "connect", "close", "drop", "ends", "operate"),
 )
 """What a step may do; `repeat` and `use` are written out when a scenario is read."""
 

@@ -15,6 +15,9 @@ from conformance.wording import shown
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
 
+APART = ("wait", "operate")
+"""Steps that no connection is needed for."""
+
 
 @dataclass(slots=True)
 class Line:
@@ -23,6 +26,10 @@ class Line:
     inbox: list[Message] = field(default_factory=list)
     is_open: bool = False
     ended: str | None = None
+
+    def end(self, how: str) -> None:
+        """The connection has ended."""
+        self.is_open, self.ended = False, how
 
 
 @dataclass(slots=True)
@@ -116,6 +123,15 @@ def wanted(step: Step) -> str:
     if step.verb in ("close", "drop", "ends"):
         return f"the end of the connection {step.args[step.verb]}"
     return str(step.args[step.verb])
+
+
+def undecided(step: Step, patience: float, hindered: float, heard: bool) -> str:
+    """Why nothing can be said though what the step waits for did not come, in words."""
+    if "deadline" in step.args and heard:
+        late = f"{wanted(step)} did not come within {step.args['deadline']}"
+        return f"{late}, but the kit itself was {hindered:.1f} s late"
+    mute = "" if heard else "the implementation said nothing: "
+    return f"{mute}{wanted(step)} did not come within {allowed(step, patience):g} s"
 
 
 def fits(kind: str, match: JSON, message: Message) -> bool:

@@ -56,6 +56,8 @@ class Access:
     token: str = field(default="", repr=False)
     by: str = HEADER
     context: ssl.SSLContext | None = None
+    others: tuple[str, ...] = field(default=(), repr=False)
+    """Tokens that are shown over other connections, and hidden all the same."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -70,28 +72,33 @@ class Access:
         return [*subprotocols, f"{before}bearer.{self.token}"]
 
     def hidden(self, text: str) -> str:
-        """The text with the token replaced, however a JSON string may escape it; the length stays."""
-        if not self.token:
-            return text
-        instead = HIDDEN.ljust(len(self.token), "-")
-        text = text.replace(self.token, instead)
-        return re.sub(self._escaped, instead, text) if "\\" in text else text
+        """The text with each token replaced, however a JSON string may escape it; the length stays."""
+        for token in self._hideable:
+            instead = HIDDEN.ljust(len(token), "-")
+            text = text.replace(token, instead)
+            text = re.sub(_escaped(token), instead, text) if "\\" in text else text
+        return text
 
     def hidden_in(self, data: bytes) -> bytes:
         """The same for bytes that may be no text."""
-        if not self.token:
+        if not self._hideable:
             return data
         return self.hidden(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     @property
     def longest(self) -> int:
         """Bytes that the token takes at most, escaped; 0 without one."""
-        return len(self.token) * len("\\\\u0000")
+        return max(map(len, self._hideable), default=0) * len("\\\\u0000")
 
     @property
-    def _escaped(self) -> str:
-        """A pattern of the token within JSON strings, in JSON within a JSON string too."""
-        return "".join(map(_escapable, self.token))
+    def _hideable(self) -> list[str]:
+        """All tokens, the longer ones first: one may be a part of another."""
+        return sorted({self.token, *self.others} - {""}, key=lambda token: (-len(token), token))
+
+
+def _escaped(token: str) -> str:
+    """A pattern of the token within JSON strings, in JSON within a JSON string too."""
+    return "".join(map(_escapable, token))
 
 
 def _escapable(mark: str) -> str:
