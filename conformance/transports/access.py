@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import ssl
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from conformance.errors import BadConfiguration
 
@@ -37,6 +38,14 @@ class Means:
     token_env: str = ""
     token_file: Path | None = None
     token_by: str = ""
+
+    @classmethod
+    def stated(cls, table: Mapping[str, Any], folder: Path) -> Means:
+        """The means that a table of the ICS states; its paths are of this folder."""
+        files = {name: folder / table[name] for name in ("ca", "token_file") if name in table}
+        return cls(
+            files.get("ca"), table.get("token_env", ""), files.get("token_file"), table.get("token_by", "")
+        )
 
     def over(self, other: Means) -> Means:
         """These means, and for what they leave open the others."""
@@ -115,6 +124,15 @@ def gained(means: Means) -> Access:
     if where:
         _check(token, where, by)
     return Access(token, by, _trusting(means.ca) if means.ca else None)
+
+
+def all_gained(means: Means, named: Mapping[str, Means]) -> tuple[Access, dict[str, Access]]:
+    """The means of access, and further ones by name; each hides all tokens. Raises BadConfiguration."""
+    main = gained(means)
+    others = {name: replace(gained(one), context=main.context) for name, one in named.items()}
+    tokens = tuple(access.token for access in (main, *others.values()))
+    hiding = {name: replace(access, others=tokens) for name, access in others.items()}
+    return (replace(main, others=tokens) if others else main), hiding
 
 
 def _token(means: Means) -> tuple[str, str]:
