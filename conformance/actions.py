@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from conformance.scenarios import Step
 
@@ -42,11 +43,11 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Operate:
-    """Run a command of the vendor's. `undo` is owed from then on, until it is run itself."""
+class Aside:
+    """Do what a step asks for beside the connections; `args` are its members, filled."""
 
-    command: str
-    undo: str = ""
+    step: Step
+    args: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Done:
     """Nothing more is to be done; open connections may be closed."""
 
 
-Action: TypeAlias = Connect | Transmit | Finish | Cut | Operate | Done
+Action: TypeAlias = Connect | Transmit | Finish | Cut | Aside | Done
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,19 @@ class Cables:
     acted on them.
     """
 
-    def __init__(self, queue: asyncio.Queue[Any], writer: transcript.Writer, role: str, peer: str) -> None:
+    def __init__(
+        self,
+        queue: asyncio.Queue[Any],
+        writer: transcript.Writer,
+        role: str,
+        peer: str,
+        *,
+        keeps: bool = False,
+    ) -> None:
         self.heard = False
+        self.exchanged: list[Event] = []
+        """All events, secrets included, if it `keeps` them, for whoever needs more than the record."""
+        self._keeps = keeps
         self.gave_up = False
         """Whether the kit waits for no more of what it awaited."""
         self._queue = queue
@@ -275,6 +286,8 @@ class Cables:
 
     def _written(self, event: Event) -> Event:
         self._writer.append(event)
+        if self._keeps:
+            self.exchanged.append(event)
         return event
 
     def _number(self) -> int:

@@ -1,9 +1,8 @@
 """The scenario interpreter: an event in, actions out. It has no socket and no clock.
 
-The runner calls `start` once, `event` for everything that happened (what the kit itself sent
-included), `wake` when a deadline came, and carries out the actions it is given, in order. A scenario
-that cannot go on ends: `failed` where the implementation contradicted a step that proves something,
-`inconclusive` where nothing can be said, `not-applicable` where the implementation has no such thing.
+The runner calls `start` once, `event` for everything that happened (what the kit itself sent included),
+`wake` when a deadline came, `done` when what a step wanted beside the session is done, and carries out the
+actions it is given, in order. How a scenario ends that cannot go on is in docs/scenarios.md.
 
 What arrives is kept for each connection until a step takes it, so a notification that comes before the
 answer to a request is there for the `expect` after it. What one step took is there for no other.
@@ -12,13 +11,14 @@ answer to a request is there for the `expect` after it. What one step took is th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import Any
 
 from conformance import protocols
-from conformance.actions import Action, Connect, Cut, Done, Finish, Operate, Outcome, Transmit
+from conformance.actions import Action, Aside, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.announcing import Announcements
 from conformance.bindings import Bindings, Now, Unbound, difference
 from conformance.composing import Composer, dump
@@ -44,8 +44,7 @@ class Driver:
     findings: list[Finding] = field(default_factory=list)
     outcome: Outcome | None = None
     met: JSON = None  # the message that met the last awaited step
-    patience: float = 1.0
-    """Factor for every time that a step allows, except for deadlines that the protocol states."""
+    patience: float = 1.0  # factor for every time that a step allows, but for deadlines of the protocol
     stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
     interactive: bool = False  # steps are added from outside, so that running out of them is no ending
     _bindings: Bindings = field(init=False)
@@ -127,8 +126,11 @@ class Driver:
             self._waiting.stretch(self.patience * (factor - self.stretched))
         self.stretched, self.courtesy.patience = factor, self.patience * factor
 
-    def operated(self, now: Now) -> list[Action]:
-        """Go on after the command of the step that waits has done its work."""
+    def done(self, now: Now, found: Sequence[Finding] = (), outcome: Outcome | None = None) -> list[Action]:
+        """Go on, or end, after what the step that waits asked for was done beside the session."""
+        self.findings += found
+        if outcome is not None:
+            self._end(outcome.status, outcome.reason, self._waiting.step if self._waiting else None)
         self._waiting = None
         self._go_on(now)
         return self._flush(now)
@@ -175,12 +177,10 @@ class Driver:
         """Take steps until one has to wait, or all are done."""
         while self.outcome is None and (self._waiting is not None or self._steps):
             if self._waiting is None:
-                self._begin(self._steps.popleft(), now)
+                step = self._steps.popleft()
+                self._try(step, partial(_STEPS[step.verb], self, step, now))
             elif not self._is_settled(self._waiting, now):
                 return
-
-    def _begin(self, step: Step, now: Now) -> None:
-        self._try(step, lambda: _STEPS[step.verb](self, step, now))
 
     def _try(self, step: Step, what: Callable[[], None]) -> None:
         try:
@@ -272,9 +272,8 @@ class Driver:
         if self._lines[name].is_open and step.verb != "ends":
             self._actions.append(Finish(name) if step.verb == "close" else Cut(name))
 
-    def _operate(self, step: Step, now: Now) -> None:
-        command, undo = (self._bindings.fill(step.args.get(name, ""), now) for name in ("operate", "undo"))
-        self._actions.append(Operate(command, undo))
+    def _aside(self, step: Step, now: Now) -> None:
+        self._actions.append(Aside(step, self._bindings.fill(dict(step.args), now)))
         self._waiting = Waiting(step, self._current, inf)  # the runner bounds it
 
     # ── waiting ───────────────────────────────────────────────────────────────────────────────────
@@ -396,5 +395,6 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "close": Driver._close,
     "drop": Driver._close,
     "ends": Driver._close,
-    "operate": Driver._operate,
+    "operate": Driver._aside,
+    "read": Driver._aside,
 }

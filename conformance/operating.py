@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.actions import Operate
+from conformance.actions import Outcome
 from conformance.errors import BadTarget, TargetUnavailable
+from conformance.findings import Finding
 from conformance.transports import Ended, Options
 from conformance.transports.process import Child, start, words_of
 
@@ -25,24 +26,25 @@ PROCESS = "{pid}"
 
 
 @dataclass(frozen=True, slots=True)
-class Operated:
-    """A command has ended; `wrong` says why it has not done its work, for a person, or is empty."""
+class Attended:
+    """What was to be done beside the session is done, and showed `found`; `outcome` ends the scenario."""
 
-    wrong: str
+    outcome: Outcome | None = None
+    found: tuple[Finding, ...] = ()
 
 
 class Operator:
     """Runs the commands of one session. `pid` gives the id of the implementation's process, or 0."""
 
     def __init__(self, queue: asyncio.Queue[Any], options: Options, pid: Callable[[], int]) -> None:
-        """What becomes of each command is put into `queue`, as an Operated."""
+        """What becomes of each command is put into `queue`, as an Attended."""
         self._queue, self._options, self._pid = queue, options, pid
         self._running: list[asyncio.Task[None]] = []
         self._owed: list[str] = []
 
-    def begin(self, action: Operate) -> None:
-        """Run a command while the session goes on."""
-        self._running.append(asyncio.create_task(self._carry_out(action)))
+    def begin(self, command: str, undo: str) -> None:
+        """Run a command while the session goes on. `undo` is owed from then on, until it is run itself."""
+        self._running.append(asyncio.create_task(self._carry_out(command, undo)))
 
     async def restore(self) -> str:
         """Stop what runs, and run what is owed, the last first; why that was not done, or nothing."""
@@ -55,13 +57,13 @@ class Operator:
                 return f"{wrong}; the implementation may still be as the scenario left it"
         return ""
 
-    async def _carry_out(self, action: Operate) -> None:
-        if action.undo:
-            self._owed.append(action.undo)  # before it is known what came of the command
-        wrong = await self._wrong(action.command)
+    async def _carry_out(self, command: str, undo: str) -> None:
+        if undo:
+            self._owed.append(undo)  # before it is known what came of the command
+        wrong = await self._wrong(command)
         if not wrong:
-            self._owed = [command for command in self._owed if command != action.command]
-        await self._queue.put(Operated(wrong))
+            self._owed = [one for one in self._owed if one != command]
+        await self._queue.put(Attended(Outcome("inconclusive", wrong) if wrong else None))
 
     async def _wrong(self, command: str) -> str:
         """Run a command to its end; why it has not done its work, or nothing."""

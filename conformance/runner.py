@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from conformance import KIT, interruption, statements, transcript
-from conformance.actions import Action, Connect, Cut, Done, Finish, Operate, Outcome, Transmit
+from conformance.actions import Action, Aside, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.announcing import Said
+from conformance.attending import Attendance
 from conformance.cables import Arrival, Cables, Reached
 from conformance.driver import Driver
 from conformance.errors import ConformanceError, TargetUnavailable
 from conformance.events import Event
 from conformance.filing import Filing
 from conformance.findings import Finding
-from conformance.operating import Operated, Operator
+from conformance.operating import Attended
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
 from conformance.transports import Options, Transport, make_transport
@@ -182,7 +183,7 @@ class Session:
         self._asked: _Asked | None = None
         self._broken: Exception | None = None
         self._transport: Transport | None = None
-        self._operator: Operator | None = None
+        self._attendance: Attendance | None = None
         self.unrestored: Outcome | None = None
         """That something of the implementation could not be put back to what it was, if so."""
         self._queue: asyncio.Queue[_Taken] = asyncio.Queue(maxsize=QUEUE)
@@ -197,7 +198,8 @@ class Session:
         }
         redaction = transcript.Redaction(plan.pack.secrets, plan.key)
         writer = transcript.Writer(self._file, header, redaction)
-        self._cables = Cables(self._queue, writer, plan.role, scenario.role)
+        keeps = any(step.verb == "read" for step in scenario.steps)
+        self._cables = Cables(self._queue, writer, plan.role, scenario.role, keeps=keeps)
 
     async def run(self) -> Outcome:
         """Drive the scenario to its end and say goodbye; the outcome is the driver's."""
@@ -224,7 +226,8 @@ class Session:
             credentials=self._plan.credentials,
         )
         transport = self._transport = self._plan.through(make_transport(self._plan.target, options))
-        self._operator = Operator(self._queue, options, lambda: transport.pid)
+        exchanged, pid = self._cables.exchanged, lambda: transport.pid
+        self._attendance = Attendance(self._queue, options, self.driver, exchanged, pid)
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
@@ -300,9 +303,9 @@ class Session:
     async def _take(self, arrival: _Taken) -> bool:
         if isinstance(arrival, Reached):
             return await self._carry_out(self._reached(arrival))
-        if isinstance(arrival, Operated):
-            now, wrong = self._cables.now(), arrival.wrong
-            return await self._carry_out(self.driver.stop(wrong, now) if wrong else self.driver.operated(now))
+        if isinstance(arrival, Attended):
+            now = self._cables.now()
+            return await self._carry_out(self.driver.done(now, arrival.found, arrival.outcome))
         if isinstance(arrival, _Asked):
             self._asked = arrival
             now = self._cables.now()
@@ -335,9 +338,9 @@ class Session:
             return await self._carry_out(self._drive(sent))
         if isinstance(action, Finish):
             await self._cables.finish(action.connection, self._goodbye)
-        elif isinstance(action, Operate):
-            assert self._operator is not None
-            self._operator.begin(action)
+        elif isinstance(action, Aside):
+            assert self._attendance is not None
+            self._attendance.begin(action)
         elif isinstance(action, Cut):
             await self._cables.drop(action.connection)
         return False
@@ -371,7 +374,7 @@ class Session:
                 self._files.end()
 
     async def _restore(self) -> None:
-        wrong = await self._operator.restore() if self._operator is not None else ""
+        wrong = await self._attendance.end() if self._attendance is not None else ""
         self.unrestored = Outcome("error", wrong) if wrong else None
 
 
@@ -383,4 +386,4 @@ class _Asked:
     answer: asyncio.Future[Any]
 
 
-_Taken: TypeAlias = Arrival | Reached | Operated | _Asked
+_Taken: TypeAlias = Arrival | Reached | Attended | _Asked

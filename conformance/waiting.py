@@ -15,7 +15,7 @@ from conformance.wording import shown
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
 
-APART = ("wait", "operate")
+APART = ("wait", "operate", "read")
 """Steps that no connection is needed for."""
 
 

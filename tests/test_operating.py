@@ -15,7 +15,7 @@ from live import PYTHON, peer, processes
 from playing import notice, world
 
 from conformance import scenarios, statements
-from conformance.actions import Operate
+from conformance.actions import Aside
 from conformance.errors import BadScenario
 from conformance.runner import Plan, Result, run_one
 from conformance.runner import result_of as result_of_run
@@ -49,10 +49,12 @@ def result_of(
 
 def test_the_steps_go_on_when_the_command_has_ended() -> None:
     play = world(UNDONE + "- send: obs.report\n", ics=STOP)
-    assert play.did == [Operate("stop", "go on")]
+    [action] = play.did
+    assert isinstance(action, Aside)
+    assert action.args == {"operate": "stop", "undo": "go on"}
     play.waits(100)
     assert play.sent == []
-    play.carry_out(play.driver.operated(play.now))
+    play.carry_out(play.driver.done(play.now))
     assert [message["method"] for _, message in play.sent] == ["obs.report"]
     assert play.outcome == ("passed", "")
 
@@ -60,7 +62,7 @@ def test_the_steps_go_on_when_the_command_has_ended() -> None:
 def test_what_comes_meanwhile_is_there_for_a_later_step() -> None:
     play = world(ENGAGE + "- expect: world.event\n", ics=STOP)
     play.hears(notice("world.event", event="e_stop_engaged")).ends()
-    play.carry_out(play.driver.operated(play.now))
+    play.carry_out(play.driver.done(play.now))
     assert play.outcome == ("passed", "")
 
 
