@@ -30,7 +30,7 @@ from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
 from conformance.serving import Service
-from conformance.waiting import APART, TIMED, Line, Waiting, allowed, part, undecided, wanted
+from conformance.waiting import APART, TIMED, Line, Waiting, allowed, part, undecided, unproved, wanted
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class Driver:
     def done(self, now: Now, found: Sequence[Finding] = (), outcome: Outcome | None = None) -> list[Action]:
         """Go on, or end, after what the step that waits asked for was done beside the session."""
         self.findings += found
-        if outcome is not None:
+        if outcome is not None and self.outcome is None:
             self._end(outcome.status, outcome.reason, self._waiting.step if self._waiting else None)
         self._waiting = None
         self._go_on(now)
@@ -150,9 +150,7 @@ class Driver:
 
     def stop(self, reason: str, now: Now) -> list[Action]:
         """End the scenario because the kit cannot go on; nothing is said against the implementation."""
-        if self.outcome is None:
-            self._end("inconclusive", reason, self._waiting.step if self._waiting else None)
-        return self._flush(now)
+        return self.done(now, outcome=Outcome("inconclusive", reason))
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────
 
@@ -358,9 +356,7 @@ class Driver:
         self._end("failed", said, step)
 
     def _stalled(self, step: Step, said: str) -> None:
-        self.findings += [
-            Finding(name, False, self.party, self._seq, said, inconclusive=True) for name in step.proves
-        ]
+        self.findings += unproved(step, self.party, self._seq, said)
         self._end("inconclusive", said, step)
 
     def _end(self, status: str, reason: str, step: Step | None = None) -> None:

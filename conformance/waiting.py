@@ -9,6 +9,7 @@ from conformance import jsontext
 from conformance.bindings import difference
 from conformance.correlation import Message
 from conformance.events import JSON, Sent
+from conformance.findings import Finding
 from conformance.scenarios import Step
 from conformance.wording import shown
 
@@ -132,6 +133,11 @@ def undecided(step: Step, patience: float, hindered: float, heard: bool) -> str:
         return f"{late}, but the kit itself was {hindered:.1f} s late"
     mute = "" if heard else "the implementation said nothing: "
     return f"{mute}{wanted(step)} did not come within {allowed(step, patience):g} s"
+
+
+def unproved(step: Step, party: str, seq: int, said: str) -> list[Finding]:
+    """That nothing can be said about what the step proves: a finding for each requirement."""
+    return [Finding(name, False, party, seq, said, inconclusive=True) for name in step.proves]
 
 
 def fits(kind: str, match: JSON, message: Message) -> bool:
