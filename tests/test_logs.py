@@ -153,6 +153,60 @@ def test_a_function_that_there_is_not() -> None:
         protocols.remarks("awp_audit.nothing", b"", [], AWP)
 
 
+FRAME = {"channel_id": 1, "seq": 1, "ts_mono_ns": 5, "flags": 1, "payload_b64": "e30="}
+TASK, OTHER = {"content": [{"type": "text", "text": "Stay."}]}, {"content": [{"type": "text", "text": "Go."}]}
+MORE: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("agent", {"jsonrpc": "2.0", "id": 1, "method": "session.open", "params": {"task": TASK}}),
+    ("agent", {"jsonrpc": "2.0", "method": "cmd.frame", "params": FRAME}),
+    ("agent", {"jsonrpc": "2.0", "id": 2, "method": "task.update", "params": {"task": OTHER}}),
+    ("agent", {"jsonrpc": "2.0", "id": 3, "method": "session.close", "params": {}}),
+)
+DIGEST = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+"""Of `{}`, by sha256sum."""
+
+
+def judged(function: str, *bodies: dict[str, Any]) -> list[tuple[str, bool]]:
+    """What there is against a log with these bodies, of a session with a task and a command frame."""
+    record = {"ts_mono_ns": 1, "direction": "agent", "kind": "message"}
+    data = "".join(json.dumps(record | {"body": body}) + "\n" for body in bodies).encode()
+    said = [Sent(seq, party, json.dumps(value), value) for seq, (party, value) in enumerate(MORE, 1)]
+    return [(one.said, one.open) for one in protocols.remarks(f"awp_audit.{function}", data, said, AWP)]
+
+
+OPENS, _, UPDATES, CLOSES = (value for _, value in MORE)
+KNOWN = {"channel_id": 1, "seq": 1}
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        ({"payload_sha256": DIGEST}, []),
+        ({"payload_b64": "e30="}, []),
+        ({"payload_b64": "W10="}, [NEITHER := "it shows neither the payload of the command frame 1 of "]),
+        ({"payload_sha256": DIGEST.upper()}, [NEITHER]),
+        ({}, [NEITHER]),
+        ({"seq": 2, "payload_b64": "e30="}, ["it lacks the command frame 1 of channel 1"]),
+    ],
+)
+def test_command_frames(frame: dict[str, Any], said: list[str]) -> None:
+    found = judged("commanded", OPENS, KNOWN | frame, UPDATES, CLOSES)
+    assert [text[: len(said[0])] for text, _ in found] == said
+    assert [is_open for _, is_open in found] == [False] * len(said)
+
+
+def test_tasks() -> None:
+    assert judged("tasks", OPENS, UPDATES, CLOSES) == []
+    hidden = {"method": "session.open", "params": {"task": "[redacted:sha256:01234567]"}}
+    assert judged("tasks", hidden, UPDATES, CLOSES) == []
+    assert judged("tasks", OPENS, CLOSES) == [("it lacks the task of task.update", False)]
+    assert judged("tasks", UPDATES, CLOSES) == [("it lacks the task of session.open", False)]
+
+
+@pytest.mark.parametrize("function", ["commanded", "tasks"])
+def test_what_may_still_be_written(function: str) -> None:
+    assert judged(function, OPENS) == [("it does not reach the end of the session", True)]
+
+
 # ── finding them ─────────────────────────────────────────────────────────────────────────────────
 
 

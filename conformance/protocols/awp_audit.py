@@ -5,6 +5,7 @@ Functions of `read` steps: each takes the bytes of a log, the events of the sess
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -20,6 +21,8 @@ MEMBERS = ("ts_mono_ns", "direction", "kind", "body")
 
 FRAMES = ("obs.frame", "cmd.frame")
 
+UNFINISHED = "it does not reach the end of the session"
+
 MASK = "[redacted"
 """What stands where a value was hidden begins so."""
 
@@ -34,9 +37,7 @@ class _Row(NamedTuple):
 
 def kept(data: bytes, events: Sequence[Event], pack: Pack) -> Iterator[Remark]:
     """What speaks against a log of the session that these events are."""
-    # A line without an end is still being written.
-    lines = data.split(b"\n")[:-1]
-    rows = [_Row(number, text, read_message(text).value) for number, text in enumerate(lines, 1) if text]
+    rows = _rows(data)
     if not rows:
         yield from (Remark(f"AWP-AUD-00{n}", "it is still empty", open=True) for n in (1, 2, 3, 6, 7))
         return
@@ -44,7 +45,59 @@ def kept(data: bytes, events: Sequence[Event], pack: Pack) -> Iterator[Remark]:
     yield from _chained(rows)
     yield from _masked(rows, events, pack)
     yield from _labelled(rows)
-    yield from _complete([row.value for row in rows if _is_record(row.value)], events)
+    yield from _complete(_records(rows), events)
+
+
+def commanded(data: bytes, events: Sequence[Event], pack: Pack) -> Iterator[Remark]:
+    """AWP-CMD-008: the log has each command frame, with its payload or the SHA-256 of that."""
+    records, said = _records(_rows(data)), _messages(events)
+    if not _reaches_the_end(records, said):
+        yield Remark("AWP-CMD-008", UNFINISHED, open=True)
+        return
+    for one in (one for one in said if _method(one) == "cmd.frame"):
+        frame = one.value["params"]
+        bodies = [record["body"] for record in records if record["direction"] == one.party]
+        found = [
+            body for body in bodies if all(_at(body, name) == frame[name] for name in ("channel_id", "seq"))
+        ]
+        which = f"the command frame {frame['seq']} of channel {frame['channel_id']}"
+        if not found:
+            yield Remark("AWP-CMD-008", f"it lacks {which}")
+        elif not any(_shows(body, frame["payload_b64"]) for body in found):
+            yield Remark("AWP-CMD-008", f"it shows neither the payload of {which} nor its SHA-256")
+
+
+def _shows(body: dict[str, Any], payload: str) -> bool:
+    """Whether a record of a frame has its payload, or the hash of that."""
+    digest = hashlib.sha256(base64.b64decode(payload)).hexdigest()
+    return bool(payload == _at(body, "payload_b64") or digest == _at(body, "payload_sha256"))
+
+
+def tasks(data: bytes, events: Sequence[Event], pack: Pack) -> Iterator[Remark]:
+    """AWP-TSK-005: the log shows the first task and each that replaced it."""
+    records, said = _records(_rows(data)), _messages(events)
+    if not _reaches_the_end(records, said):
+        yield Remark("AWP-TSK-005", UNFINISHED, open=True)
+        return
+    told = [_at(_at(record["body"], "params"), "task") for record in records]
+    for one in said:
+        task = _at(_at(one.value, "params"), "task")
+        if task is not None and not any(_alike(written, task) for written in told):
+            yield Remark("AWP-TSK-005", f"it lacks the task of {_method(one)}")
+
+
+def _at(node: JSON, name: str) -> Any:
+    return node.get(name) if isinstance(node, dict) else None
+
+
+def _rows(data: bytes) -> list[_Row]:
+    """The lines that are written to their end."""
+    lines = data.split(b"\n")[:-1]
+    return [_Row(number, text, read_message(text).value) for number, text in enumerate(lines, 1) if text]
+
+
+def _records(rows: list[_Row]) -> list[Any]:
+    return [row.value for row in rows if _is_record(row.value)]
 
 
 def _is_record(value: JSON) -> bool:
@@ -64,7 +117,9 @@ def _formed(rows: list[_Row]) -> Iterator[Remark]:
 def _chained(rows: list[_Row]) -> Iterator[Remark]:
     """AWP-AUD-003: prev_hash is the hash of the record before; the kit knows SHA-256 of the line."""
     pairs = pairwise(rows)
-    told = [(row, _hash(row.value), hashlib.sha256(before.text).hexdigest()) for before, row in pairs]
+    told = [
+        (row, _at(row.value, "prev_hash"), hashlib.sha256(before.text).hexdigest()) for before, row in pairs
+    ]
     for row, written, _ in told:
         if not isinstance(written, str):
             yield Remark("AWP-AUD-003", f"the record of line {row.line} has no prev_hash")
@@ -75,10 +130,6 @@ def _chained(rows: list[_Row]) -> Iterator[Remark]:
     elif not all(right):
         row = told[right.index(False)][0]
         yield Remark("AWP-AUD-003", f"the prev_hash of line {row.line} is not the hash of the line before")
-
-
-def _hash(value: JSON) -> Any:
-    return value.get("prev_hash") if isinstance(value, dict) else None
 
 
 def _masked(rows: list[_Row], events: Sequence[Event], pack: Pack) -> Iterator[Remark]:
@@ -124,9 +175,8 @@ def _complete(records: list[Any], events: Sequence[Event]) -> Iterator[Remark]:
         return
     spoken = [one for one in said[opened:] if _method(one) not in FRAMES]
     missing = [one for party in ("agent", "world") for one in _missing(records, spoken, party)]
-    closing = [one for one in spoken if _method(one) == "session.close"]
-    if not closing or any(one in missing for one in closing):
-        yield Remark("AWP-AUD-001", "it does not reach the end of the session", open=True)
+    if not _reaches_the_end(records, said):
+        yield Remark("AWP-AUD-001", UNFINISHED, open=True)
     elif missing:
         first = min(missing, key=lambda one: one.seq)
         what = _method(first) or "an answer"
@@ -137,12 +187,18 @@ def _complete(records: list[Any], events: Sequence[Event]) -> Iterator[Remark]:
         yield Remark("AWP-AUD-001", "it lacks the manifest")
 
 
+def _reaches_the_end(records: list[Any], said: list[Sent | Received]) -> bool:
+    """Whether the log has the request that closes the session; else it may still grow."""
+    closing = [one for one in said if _method(one) == "session.close"]
+    return bool(closing) and not _missing(records, closing, closing[0].party)
+
+
 def _method(event: Sent | Received) -> str:
-    return str(event.value.get("method", "")) if isinstance(event.value, dict) else ""
+    return str(_at(event.value, "method") or "")
 
 
 def _is_manifest(event: Sent | Received) -> bool:
-    result = event.value.get("result") if isinstance(event.value, dict) else None
+    result = _at(event.value, "result")
     return isinstance(result, dict) and "protocol_version" in result and "world" in result
 
 

@@ -553,15 +553,31 @@ def writes_down_the_token(world: World) -> None:
     audit.redact = lambda message, *given: message
 
 
-@fault("AWP-AUD-001", "audit")
-def writes_down_no_statuses(world: World) -> None:
+def unwritten(world: World, method: str) -> None:
+    """Leave messages of a method out of the log."""
+
     def record(
         honest: Callable[..., None], session_id: str, now: int, direction: str, message: Message
     ) -> None:
-        if message.get("method") != "action.status":
+        if message.get("method") != method:
             honest(session_id, now, direction, message)
 
     instead(world._audit, "record", record)
+
+
+@fault("AWP-AUD-001", "audit")
+def writes_down_no_statuses(world: World) -> None:
+    unwritten(world, "action.status")
+
+
+@fault("AWP-CMD-008", "audit-commands", feature="servo")
+def writes_down_no_commands(world: World) -> None:
+    unwritten(world, "cmd.frame")
+
+
+@fault("AWP-TSK-005", "audit-task", feature="task")
+def writes_down_no_new_task(world: World) -> None:
+    unwritten(world, "task.update")
 
 
 APPROVER = "the-token-of-an-approver"
