@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from conformance.scenarios import Step
 
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """Open a connection by this name."""
+    """Open a connection by this name, with a credential of the ICS's by its name, or as the ICS has it."""
 
     connection: str
+    credential: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,19 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """Do what a step asks for beside the connections; `args` are its members, filled."""
+
+    step: Step
+    args: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """Nothing more is to be done; open connections may be closed."""
 
 
-Action: TypeAlias = Connect | Transmit | Finish | Cut | Done
+Action: TypeAlias = Connect | Transmit | Finish | Cut | Aside | Done
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,11 @@ class Bindings:
     absent: dict[str, str] = field(default_factory=dict)
     """Names that a message was to give a value, and why it did not."""
 
+    def unsaid(self, name: str) -> str:
+        """That this name has no value, and why, as far as that is known."""
+        absent = f": {self.absent[name]}" if name in self.absent else ""
+        return f"nothing says what ${{{name}}} is{absent}"
+
     def save(self, wanted: Mapping[str, str | list[str]], value: JSON, name: str) -> None:
         """Give names their values out of a message of this name: the first that the JSON Pointers meet."""
         for one, written in wanted.items():

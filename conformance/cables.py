@@ -62,8 +62,19 @@ class Cables:
     acted on them.
     """
 
-    def __init__(self, queue: asyncio.Queue[Any], writer: transcript.Writer, role: str, peer: str) -> None:
+    def __init__(
+        self,
+        queue: asyncio.Queue[Any],
+        writer: transcript.Writer,
+        role: str,
+        peer: str,
+        *,
+        keeps: bool = False,
+    ) -> None:
         self.heard = False
+        self.exchanged: list[Event] = []
+        """All events, secrets included, if it `keeps` them, for whoever needs more than the record."""
+        self._keeps = keeps
         self.gave_up = False
         """Whether the kit waits no longer for what it awaited."""
         self._queue = queue
@@ -104,14 +115,14 @@ class Cables:
         """Open a connection by this name; raises TargetUnavailable."""
         return self.adopt(name, await transport.open())
 
-    def reach(self, name: str, transport: Transport) -> None:
+    def reach(self, name: str, transport: Transport, credential: str = "") -> None:
         """Open a further connection, which may take its time, while the others go on; a Reached arrives."""
-        self._readers.append(asyncio.create_task(self._reach(name, transport)))
+        self._readers.append(asyncio.create_task(self._reach(name, transport, credential)))
 
-    async def _reach(self, name: str, transport: Transport) -> None:
+    async def _reach(self, name: str, transport: Transport, credential: str) -> None:
         got: Connection | Exception
         try:
-            got = await transport.open()
+            got = await transport.open(credential)
         except Exception as error:
             got = error
         await self._queue.put(Reached(name, got))
@@ -278,6 +289,8 @@ class Cables:
     def _written(self, event: Event) -> Event:
         event = event._replace(late=round(self.strain.total(self._time()), 3))
         self._writer.append(event)
+        if self._keeps:
+            self.exchanged.append(event)
         return event
 
     def _number(self) -> int:

@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from conformance import baseline, configuration, scenarios
+from conformance import baseline, configuration, scenarios, statements
 from conformance.announcing import Mistake, mistake, unmet
 from conformance.errors import BadConfiguration, BadTarget, UsageError
 from conformance.findings import Verdict, verdict_of
@@ -24,13 +24,15 @@ from conformance.report import certificate, evaluation, statement
 from conformance.runner import Plan, Result
 from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
-from conformance.transports.access import Means, gained, refuse_useless
+from conformance.transports.access import SERVERS, Access, Means, all_gained, refuse_useless
 from conformance.wording import plural
 
 REFERENCE = "reference"
 
 SHARED = ("ws", "wss")
 """Schemes of targets that run already, so that all scenarios reach the same one."""
+
+
 LATE = 0.5
 """A kit that was kept from its own messages for so many seconds may break what it never would else."""
 
@@ -260,13 +262,12 @@ def prepare(request: Request) -> Campaign:
     cable, who = target, stated.implementation
     if _is_reference(target):
         cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
-    means = request.means.over(_means(stated, request))
-    refuse_useless(request.means, means, cable)
-    access = gained(means, cable)
+    home = (path or _own_file(pack, role) or Path()).parent
+    access, credentials = _admission(request, stated, home, cable)
     make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
-    plan = Plan(pack, role, cable, facts, request.out, request.patience, access)
-    jobs, alone = _jobs(request.jobs, stated.sessions, cable)
+    plan = Plan(pack, role, cable, facts, request.out, request.patience, access, credentials)
+    jobs, alone = _jobs(request.jobs, stated.sessions, cable, statements.operated(facts, chosen))
     return Campaign(
         *(plan, chosen, who, target, _known(request, known, chosen)),
         certify=request.certify,
@@ -277,13 +278,15 @@ def prepare(request: Request) -> Campaign:
     )
 
 
-def _jobs(wanted: int, sessions: int, target: str) -> tuple[int, str]:
+def _jobs(wanted: int, sessions: int, target: str, operated: str = "") -> tuple[int, str]:
     """How many scenarios may run at a time, and why no more.
 
     What the kit starts has a process for each scenario; of what runs already, the ICS has to say how many
-    sessions it can have at once.
+    sessions it can have at once. What an operator does to it, in the scenario `operated`, concerns them all.
     """
-    shared = target.partition(":")[0].lower() in SHARED
+    shared = _scheme(target) in SHARED
+    if shared and operated and wanted > 1:
+        return 1, f"at most 1 scenario at a time, since in {operated} an operator acts on all that it does"
     bound = sessions or (1 if shared else wanted)
     if wanted <= bound:
         return wanted, ""
@@ -320,11 +323,19 @@ def _known(request: Request, there_are: list[Scenario], chosen: list[Scenario]) 
     return Known(path, baseline.read(text, str(path)), request.today, names, len(chosen) < len(there_are))
 
 
-def _means(stated: configuration.Configuration, request: Request) -> Means:
-    """The means of access that a configuration states; paths are of its folder."""
-    own, folder = stated.connection, (request.config or Path()).parent
-    files = {name: folder / own[name] for name in ("ca", "token_file") if name in own}
-    return Means(files.get("ca"), own.get("token_env", ""), files.get("token_file"), own.get("token_by", ""))
+def _admission(
+    request: Request, stated: configuration.Configuration, folder: Path, target: str
+) -> tuple[Access, dict[str, Access]]:
+    """The means of access, and further ones to a server, by name; the ICS stands in this folder."""
+    rows = stated.connection.get("credentials", {}) if _scheme(target) in SERVERS else {}
+    named = {name: Means.stated(row, folder) for name, row in rows.items()}
+    means = request.means.over(Means.stated(stated.connection, folder))
+    refuse_useless(request.means, means, target)
+    return all_gained(means, named, target)
+
+
+def _scheme(target: str) -> str:
+    return target.partition(":")[0].lower()
 
 
 def _is_reference(target: str) -> bool:
@@ -358,8 +369,13 @@ def _statement(request: Request, role: str) -> tuple[configuration.Configuration
 
 def _own_statement(pack: Pack, role: str) -> configuration.Configuration:
     """What the reference implementation says of itself."""
+    path = _own_file(pack, role)
+    return configuration.read(path) if path else configuration.Configuration()
+
+
+def _own_file(pack: Pack, role: str) -> Path | None:
     row = pack.meta.get("reference", {}).get(role)
-    return configuration.read(pack.specimens.at(row["ics"])) if row else configuration.Configuration()
+    return pack.specimens.at(row["ics"]) if row else None
 
 
 def _reference(pack: Pack, role: str, target: str) -> str:

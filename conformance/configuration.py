@@ -34,7 +34,7 @@ class Configuration:
     role: str = ""
     sessions: int = 0
     """How many sessions it can have at once; 0 where that is not said."""
-    connection: dict[str, str] = field(default_factory=dict)
+    connection: dict[str, Any] = field(default_factory=dict)
 
 
 def read(path: Path) -> Configuration:

@@ -1,9 +1,8 @@
 """The scenario interpreter: an event in, actions out. It has no socket and no clock.
 
-The runner calls `start` once, `event` for everything that happened (what the kit itself sent
-included), `wake` when a deadline came, and carries out the actions it is given, in order. A scenario
-that cannot go on ends: `failed` where the implementation contradicted a step that proves something,
-`inconclusive` where nothing can be said, `not-applicable` where the implementation has no such thing.
+The runner calls `start` once, `event` for everything that happened (what the kit itself sent included),
+`wake` when a deadline came, `done` when what a step wanted beside the session is done, and carries out the
+actions it is given, in order. How a scenario ends that cannot go on is in docs/scenarios.md.
 
 What arrives is kept for each connection until a step takes it, so a notification that comes before the
 answer to a request is there for the `expect` after it. What one step took is there for no other.
@@ -12,13 +11,14 @@ answer to a request is there for the `expect` after it. What one step took is th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import Any
 
 from conformance import protocols
-from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance.actions import Action, Aside, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.announcing import Announcements
 from conformance.bindings import Bindings, Now, Unbound, difference
 from conformance.composing import Composer, dump
@@ -30,7 +30,7 @@ from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step, seconds
 from conformance.serving import Service
-from conformance.waiting import TIMED, Line, Waiting, allowed, part, wanted
+from conformance.waiting import APART, TIMED, Line, Waiting, allowed, part, undecided, unproved, wanted
 
 
 @dataclass(slots=True)
@@ -43,13 +43,10 @@ class Driver:
     fresh: Callable[[], str]
     findings: list[Finding] = field(default_factory=list)
     outcome: Outcome | None = None
-    met: JSON = None
-    """The message that met the last awaited step."""
-    patience: float = 1.0
-    """Factor for every time that a step allows, except for deadlines that the protocol states."""
+    met: JSON = None  # the message that met the last awaited step
+    patience: float = 1.0  # factor for every time that a step allows, but for deadlines of the protocol
     stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
-    interactive: bool = False
-    """Whether steps are added one by one from outside, so that running out of them is no ending."""
+    interactive: bool = False  # steps are added from outside, so that running out of them is no ending
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
@@ -129,6 +126,15 @@ class Driver:
             self._waiting.stretch(self.patience * (factor - self.stretched))
         self.stretched, self.courtesy.patience = factor, self.patience * factor
 
+    def done(self, now: Now, found: Sequence[Finding] = (), outcome: Outcome | None = None) -> list[Action]:
+        """Go on, or end, after what the step that waits asked for was done beside the session."""
+        self.findings += found
+        if outcome is not None and self.outcome is None:
+            self._end(outcome.status, outcome.reason, self._waiting.step if self._waiting else None)
+        self._waiting = None
+        self._go_on(now)
+        return self._flush(now)
+
     def add(self, step: Step, now: Now) -> list[Action]:
         """Take one more step, unless the scenario has ended."""
         self.met = None
@@ -144,9 +150,7 @@ class Driver:
 
     def stop(self, reason: str, now: Now) -> list[Action]:
         """End the scenario because the kit cannot go on; nothing is said against the implementation."""
-        if self.outcome is None:
-            self._end("inconclusive", reason, self._waiting.step if self._waiting else None)
-        return self._flush(now)
+        return self.done(now, outcome=Outcome("inconclusive", reason))
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────
 
@@ -162,9 +166,8 @@ class Driver:
                 self._lines[event.connection].inbox.append(message)
 
     def _closed(self, event: Closed) -> None:
-        line = self._lines[event.connection]
-        line.is_open, line.ended = False, event.detail or "the connection was closed"
-        line.ended_by_kit = event.by == self.scenario.role
+        how = event.detail or "the connection was closed"
+        self._lines[event.connection].end(how, by_kit=event.by == self.scenario.role)
         self.courtesy.closed(event.connection)
 
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────
@@ -173,20 +176,16 @@ class Driver:
         """Take steps until one has to wait, or all are done."""
         while self.outcome is None and (self._waiting is not None or self._steps):
             if self._waiting is None:
-                self._begin(self._steps.popleft(), now)
+                step = self._steps.popleft()
+                self._try(step, partial(_STEPS[step.verb], self, step, now))
             elif not self._is_settled(self._waiting, now):
                 return
-
-    def _begin(self, step: Step, now: Now) -> None:
-        self._try(step, lambda: _STEPS[step.verb](self, step, now))
 
     def _try(self, step: Step, what: Callable[[], None]) -> None:
         try:
             what()
         except Unbound as unbound:
-            name = unbound.args[0]
-            absent = f": {self._bindings.absent[name]}" if name in self._bindings.absent else ""
-            self._end("not-applicable", f"nothing says what ${{{name}}} is{absent}", step)
+            self._end("not-applicable", self._bindings.unsaid(unbound.args[0]), step)
 
     def _time(self, step: Step) -> float:
         return allowed(step, self.patience * self.stretched)
@@ -249,9 +248,8 @@ class Driver:
         self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
 
     def _given(self, step: Step, now: Now) -> None:
-        value = self._bindings.fill(step.args["given"], now)
         schema = {"$is": self._bindings.fill(step.args["is"], now)}
-        if difference(schema, value):
+        if difference(schema, self._bindings.fill(step.args["given"], now)):
             self._end("not-applicable", self._bindings.fill(step.args["because"], now), step)
 
     def _set(self, step: Step, now: Now) -> None:
@@ -264,7 +262,7 @@ class Driver:
             self._end("inconclusive", f"the connection {name} is still open", step)
             return
         self._current, self._lines[name] = name, Line()
-        self._actions.append(Connect(name))
+        self._actions.append(Connect(name, step.args.get("credential", "")))
         self._waiting = Waiting(step, name, inf)  # how long that may take is for the transport to say
 
     def _close(self, step: Step, now: Now) -> None:
@@ -272,6 +270,10 @@ class Driver:
         self._waiting = Waiting(step, name, now.monotonic + self._time(step))
         if self._lines[name].is_open and step.verb != "ends":
             self._actions.append(Finish(name) if step.verb == "close" else Cut(name))
+
+    def _aside(self, step: Step, now: Now) -> None:
+        self._actions.append(Aside(step, self._bindings.fill(dict(step.args), now)))
+        self._waiting = Waiting(step, self._current, inf)  # the runner bounds it
 
     # ── waiting ───────────────────────────────────────────────────────────────────────────────────
 
@@ -288,7 +290,7 @@ class Driver:
             self._waiting = None
         elif line.ended is not None and step.verb == "ends":
             self._settle(step, self._seq)
-        elif line.ended is not None and step.verb != "wait":
+        elif line.ended is not None and step.verb not in APART:
             self._cut_off(waiting, line)
         return self._waiting is None
 
@@ -320,15 +322,10 @@ class Driver:
             self._settle(step, self._seq)
         elif step.verb in ("expect", "reply") and "otherwise" in step.args and self._heard:
             self._end("not-applicable", step.args.get("because", f"no {wanted(step)} came"), step)
-        elif "deadline" in step.args and self._heard:
-            said = f"{wanted(step)} did not come within {step.args['deadline']}"
-            unsure = f"{said}, but the kit itself was {hindered:.1f} s late"
-            is_lost = hindered > step.patience / 2
-            self._stalled(step, unsure) if is_lost else self._contradicted(step, None, said)
+        elif "deadline" in step.args and self._heard and hindered <= step.patience / 2:
+            self._contradicted(step, None, f"{wanted(step)} did not come within {step.args['deadline']}")
         else:
-            mute = "" if self._heard else "the implementation said nothing: "
-            usual = f"{allowed(step, self.patience):g} s"
-            self._stalled(step, f"{mute}{wanted(step)} did not come within {usual}")
+            self._stalled(step, undecided(step, self.patience, hindered, self._heard))
 
     def _cut_off(self, waiting: Waiting, line: Line) -> None:
         """The connection ended while the step waited."""
@@ -360,9 +357,7 @@ class Driver:
         self._end("failed", said, step)
 
     def _stalled(self, step: Step, said: str) -> None:
-        self.findings += [
-            Finding(name, False, self.party, self._seq, said, inconclusive=True) for name in step.proves
-        ]
+        self.findings += unproved(step, self.party, self._seq, said)
         self._end("inconclusive", said, step)
 
     def _end(self, status: str, reason: str, step: Step | None = None) -> None:
@@ -397,4 +392,6 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "close": Driver._close,
     "drop": Driver._close,
     "ends": Driver._close,
+    "operate": Driver._aside,
+    "read": Driver._aside,
 }

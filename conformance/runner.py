@@ -10,21 +10,23 @@ import asyncio
 import secrets
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from conformance import KIT, interruption, transcript
-from conformance.actions import Action, Connect, Cut, Done, Finish, Outcome, Transmit
+from conformance import KIT, interruption, statements, transcript
+from conformance.actions import Action, Aside, Connect, Cut, Done, Finish, Outcome, Transmit
 from conformance.announcing import Said
-from conformance.bindings import difference
+from conformance.attending import Attendance
 from conformance.cables import Arrival, Cables, Reached
 from conformance.driver import Driver
 from conformance.errors import ConformanceError, TargetUnavailable
 from conformance.events import Event
+from conformance.filing import Filing
 from conformance.findings import Finding
+from conformance.operating import Attended
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
 from conformance.transports import Options, Transport, make_transport
@@ -82,6 +84,8 @@ class Plan:
     out: Path
     patience: float = 1.0
     access: Access = field(default_factory=Access)
+    credentials: Mapping[str, Access] = field(default_factory=dict)
+    """Other means of access, by name, for connections that are opened as somebody else."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
     through: Callable[[Transport], Transport] = lambda transport: transport
@@ -120,15 +124,14 @@ async def result_of(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
 
 def interrupted(scenario: Scenario, attempt: int = 1) -> Result:
     """The result of a scenario of which nothing more is known than that it was interrupted."""
-    name = _name(_label(scenario, attempt))
+    name = Filing(Path(), scenario.name, attempt).transcript
     return Result(scenario, "interrupted", INTERRUPTED, transcript=name, attempt=attempt)
 
 
 def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
     """The result of a scenario whose needs the ICS does not meet; None where it meets them."""
-    unmet = difference(dict(scenario.needs), plan.ics)
-    said = f"the ICS does not say what this needs: {unmet}"
-    return Result(scenario, "not-applicable", said) if unmet else None
+    unmet = statements.unmet(plan.ics, scenario, plan.credentials)
+    return Result(scenario, "not-applicable", unmet) if unmet else None
 
 
 async def _guarded(plan: Plan, scenario: Scenario, attempt: int) -> Result:
@@ -138,6 +141,7 @@ async def _guarded(plan: Plan, scenario: Scenario, attempt: int) -> Result:
         outcome = await _outcome(session)
     finally:
         await session.close()
+    outcome = session.unrestored or outcome
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         outcome = Outcome("interrupted", INTERRUPTED)
@@ -158,15 +162,6 @@ async def _outcome(session: Session) -> Outcome:
         return Outcome("error", f"the kit failed: {type(error).__name__}: {error}")
 
 
-def _label(scenario: Scenario, attempt: int) -> str:
-    """What the files of this run are called, without their endings."""
-    return scenario.name if attempt == 1 else f"{scenario.name}.run-{attempt}"
-
-
-def _name(label: str) -> str:
-    return f"transcripts/{label}.jsonl"
-
-
 class Session:
     """One scenario against one transport: the loop between a driver and its connections."""
 
@@ -176,7 +171,7 @@ class Session:
         self._plan = plan
         self._scenario = scenario
         self._attempt = attempt
-        self._label = _label(scenario, attempt)
+        self._files = Filing(plan.out, scenario.name, attempt)
         self.driver = Driver(
             scenario,
             plan.pack,
@@ -188,8 +183,11 @@ class Session:
         self._asked: _Asked | None = None
         self._broken: Exception | None = None
         self._transport: Transport | None = None
-        self._queue: asyncio.Queue[Arrival | _Asked | Reached] = asyncio.Queue(maxsize=QUEUE)
-        self._file = self._open_file()
+        self._attendance: Attendance | None = None
+        self.unrestored: Outcome | None = None
+        """That something of the implementation could not be put back to what it was, if so."""
+        self._queue: asyncio.Queue[_Taken] = asyncio.Queue(maxsize=QUEUE)
+        self._file = self._files.begin()
         header = {
             "kit": KIT,
             "protocol": plan.pack.protocol,
@@ -200,23 +198,8 @@ class Session:
         }
         redaction = transcript.Redaction(plan.pack.secrets, plan.key)
         writer = transcript.Writer(self._file, header, redaction)
-        self._cables = Cables(self._queue, writer, plan.role, scenario.role)
-
-    @property
-    def stderr_name(self) -> str:
-        """Where the implementation's standard error went, in the report's folder; empty without any."""
-        return f"stderr/{self._stderr_path.name}" if self._stderr_path.is_file() else ""
-
-    @property
-    def _stderr_path(self) -> Path:
-        return self._plan.out / "stderr" / f"{self._label}.txt"
-
-    def _open_file(self) -> Any:
-        for folder in ("transcripts", "stderr"):
-            (self._plan.out / folder).mkdir(parents=True, exist_ok=True)
-        self._stderr_path.unlink(missing_ok=True)
-        path = self._plan.out / _name(self._label)
-        return path.open("w", encoding="utf-8", newline="\n")
+        keeps = any(step.verb == "read" for step in scenario.steps)
+        self._cables = Cables(self._queue, writer, plan.role, scenario.role, keeps=keeps)
 
     async def run(self) -> Outcome:
         """Drive the scenario to its end and say goodbye; the outcome is the driver's."""
@@ -238,13 +221,16 @@ class Session:
     async def begin(self) -> bool:
         """Make the transport and do what the driver wants first; True when the scenario is over."""
         options = Options(
-            stderr=self._stderr_path,
+            stderr=self._files.stderr,
             patience=self._plan.patience,
             subprotocols=tuple(self._plan.pack.meta.get("subprotocols", ())),
             scenario=self._scenario.name,
             access=self._plan.access,
+            credentials=self._plan.credentials,
         )
-        self._transport = self._plan.through(make_transport(self._plan.target, options))
+        transport = self._transport = self._plan.through(make_transport(self._plan.target, options))
+        exchanged, pid = self._cables.exchanged, lambda: transport.pid
+        self._attendance = Attendance(self._queue, options, self.driver, exchanged, pid)
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
@@ -283,8 +269,8 @@ class Session:
             outcome.reason,
             outcome.line,
             seconds,
-            _name(self._label),
-            self.stderr_name,
+            self._files.transcript,
+            self._files.stderr_name,
             tuple(self.driver.findings),
             self._cables.heard,
             tuple(self.driver.announcements.said),
@@ -301,7 +287,7 @@ class Session:
                 await self._say_goodbye()
         finally:
             await self.close()
-        return self.driver.outcome or Outcome("passed")
+        return self.unrestored or self.driver.outcome or Outcome("passed")
 
     async def _next(self) -> bool:
         """Wait for the next thing to happen, or for a deadline; True when the scenario is over."""
@@ -317,9 +303,12 @@ class Session:
             done = await self._carry_out(self.driver.wake(now, hindered))
         return done if arrival is None else await self._take(arrival) or done
 
-    async def _take(self, arrival: Arrival | _Asked | Reached) -> bool:
+    async def _take(self, arrival: _Taken) -> bool:
         if isinstance(arrival, Reached):
             return await self._carry_out(self._reached(arrival))
+        if isinstance(arrival, Attended):
+            now = self._cables.now()
+            return await self._carry_out(self.driver.done(now, arrival.found, arrival.outcome))
         if isinstance(arrival, _Asked):
             self._asked = arrival
             now = self._cables.now()
@@ -346,20 +335,24 @@ class Session:
         if isinstance(action, Done):
             return True
         if isinstance(action, Connect):
-            return await self._connect(action.connection)
+            return await self._connect(action)
         if isinstance(action, Transmit):
             sent = await self._cables.send(action.connection, action.data, raw=action.raw)
             return await self._carry_out(self._drive(sent))
         if isinstance(action, Finish):
             await self._cables.finish(action.connection, self._goodbye)
+        elif isinstance(action, Aside):
+            assert self._attendance is not None
+            self._attendance.begin(action)
         elif isinstance(action, Cut):
             await self._cables.drop(action.connection)
         return False
 
-    async def _connect(self, name: str) -> bool:
+    async def _connect(self, action: Connect) -> bool:
         assert self._transport is not None
+        name = action.connection
         if self._cables.opened:
-            self._cables.reach(name, self._transport)
+            self._cables.reach(name, self._transport, action.credential)
             return False
         return await self._carry_out(self._drive(await self._cables.open(name, self._transport)))
 
@@ -374,12 +367,18 @@ class Session:
         """End everything that was started; safe to call at any time."""
         try:
             await self._cables.close()
-            if self._transport is not None:
-                await self._transport.shutdown()
+            await self._restore()
         finally:
-            self._file.close()
-            if self._stderr_path.is_file() and not self._stderr_path.stat().st_size:
-                self._stderr_path.unlink()
+            try:
+                if self._transport is not None:
+                    await self._transport.shutdown()
+            finally:
+                self._file.close()
+                self._files.end()
+
+    async def _restore(self) -> None:
+        wrong = await self._attendance.end() if self._attendance is not None else ""
+        self.unrestored = Outcome("error", wrong) if wrong else None
 
 
 @dataclass(slots=True)
@@ -388,3 +387,6 @@ class _Asked:
 
     step: Step | None
     answer: asyncio.Future[Any]
+
+
+_Taken: TypeAlias = Arrival | Reached | Attended | _Asked

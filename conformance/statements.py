@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance import jsontext
@@ -33,6 +33,21 @@ def unstated(pack: Pack, ics: Mapping[str, Any], scenario: Scenario) -> list[str
 def stated(ics: Mapping[str, Any], path: str) -> bool:
     """Whether the ICS, defaults included, says anything of this fact."""
     return _at(ics, path) is not jsontext.MISSING
+
+
+def unmet(ics: Mapping[str, Any], scenario: Scenario, credentials: Container[str]) -> str:
+    """What the scenario needs and the ICS does not say, for a person; empty where it says all."""
+    if missing := difference(dict(scenario.needs), dict(ics)):
+        return f"the ICS does not say what this needs: {missing}"
+    named = [step.args["credential"] for step in scenario.steps if "credential" in step.args]
+    lacking = [name for name in named if name not in credentials]
+    return f"the ICS names no credential {lacking[0]!r} in [connection.credentials]" if lacking else ""
+
+
+def operated(ics: Mapping[str, Any], scenarios: Iterable[Scenario]) -> str:
+    """The name of the first of these scenarios in which an operator does something; empty where none is."""
+    acting = (one for one in scenarios if any(step.verb == "operate" for step in one.steps))
+    return next((one.name for one in acting if not difference(dict(one.needs), dict(ics))), "")
 
 
 def applies(ics: Mapping[str, Any], pack: Pack, scenario: Scenario) -> bool:

@@ -64,10 +64,15 @@ class _Tapped:
     inner: Transport
     tap: Tap
 
-    async def open(self) -> Connection:
+    @property
+    def pid(self) -> int:
+        """As the transport itself has it."""
+        return self.inner.pid
+
+    async def open(self, credential: str = "") -> Connection:
         """Open a connection with the tap on it."""
         try:
-            connection = await self.inner.open()
+            connection = await self.inner.open(credential)
         except TargetUnavailable as error:
             self.tap.refused = self.tap.refused or error
             raise

@@ -9,11 +9,15 @@ from conformance import jsontext
 from conformance.bindings import difference
 from conformance.correlation import Message
 from conformance.events import JSON, Sent
+from conformance.findings import Finding
 from conformance.scenarios import Step
 from conformance.wording import shown
 
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
+
+APART = ("wait", "operate", "read")
+"""Steps that no connection is needed for."""
 
 
 @dataclass(slots=True)
@@ -24,6 +28,10 @@ class Line:
     is_open: bool = False
     ended: str | None = None
     ended_by_kit: bool = False
+
+    def end(self, how: str, *, by_kit: bool) -> None:
+        """The connection has ended."""
+        self.is_open, self.ended, self.ended_by_kit = False, how, by_kit
 
 
 @dataclass(slots=True)
@@ -117,6 +125,20 @@ def wanted(step: Step) -> str:
     if step.verb in ("close", "drop", "ends"):
         return f"the end of the connection {step.args[step.verb]}"
     return str(step.args[step.verb])
+
+
+def undecided(step: Step, patience: float, hindered: float, heard: bool) -> str:
+    """Why nothing can be said though what the step waits for did not come, in words."""
+    if "deadline" in step.args and heard:
+        late = f"{wanted(step)} did not come within {step.args['deadline']}"
+        return f"{late}, but the kit itself was {hindered:.1f} s late"
+    mute = "" if heard else "the implementation said nothing: "
+    return f"{mute}{wanted(step)} did not come within {allowed(step, patience):g} s"
+
+
+def unproved(step: Step, party: str, seq: int, said: str) -> list[Finding]:
+    """That nothing can be said about what the step proves: a finding for each requirement."""
+    return [Finding(name, False, party, seq, said, inconclusive=True) for name in step.proves]
 
 
 def fits(kind: str, match: JSON, message: Message) -> bool:

@@ -210,3 +210,23 @@ def test_as_many_at_a_time_as_the_implementation_bears(
     ics.write_text(f'target = "{target}"\n' + (f"sessions = {sessions}\n" if sessions else ""))
     campaign = prepare(Request(find(VA), config=ics, jobs=8))
     assert (campaign.jobs, campaign.alone) == (jobs, said)
+
+
+@pytest.mark.parametrize(
+    ("target", "operator", "jobs", "said"),
+    [
+        ("ws://127.0.0.1:1", True, 1, "at most 1 scenario at a time, since in estop-lockstep an operator "),
+        ("ws://127.0.0.1:1", False, 8, ""),
+        ("launch:x", True, 8, ""),
+    ],
+)
+def test_what_an_operator_does_concerns_all_that_goes_on(
+    target: str, operator: bool, jobs: int, said: str, tmp_path: Path
+) -> None:
+    ics = tmp_path / "conformance.toml"
+    facts = '[ics.operator]\nestop_engage = "x"\nestop_release = "y"\n' if operator else ""
+    ics.write_text(f'target = "{target}"\nsessions = 8\n{facts}')
+    campaign = prepare(Request(find("awp"), config=ics, jobs=8))
+    assert campaign.jobs == jobs
+    assert campaign.alone.startswith(said)
+    assert bool(campaign.alone) is bool(said)

@@ -8,13 +8,14 @@ that has a value there and gives another one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from conformance.checks import Check, register
 from conformance.errors import BadPack
-from conformance.events import JSON
+from conformance.events import JSON, Event
 from conformance.findings import Requirement
 from conformance.packs import Pack
 
@@ -30,6 +31,25 @@ def code(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
             f"{requirement.id} is judged by {spec['function']!r}, which cannot be had: {error}"
         ) from None
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a log shows against a requirement, or, if it is `open`, why nothing can be said about it yet."""
+
+    requirement: str
+    said: str
+    open: bool = False
+
+
+def remarks(function: str, data: bytes, events: Sequence[Event], pack: Pack) -> list[Remark]:
+    """What a protocol's `function` has against a log that an implementation kept of what was exchanged."""
+    module, _, name = function.partition(".")
+    try:
+        judge = getattr(import_module(f"{__name__}.{module}"), name)
+    except (ImportError, AttributeError) as error:
+        raise BadPack(f"a scenario has {function!r}, which cannot be had: {error}") from None
+    return list(judge(data, events, pack))
 
 
 def value(function: str, known: Mapping[str, JSON]) -> JSON:

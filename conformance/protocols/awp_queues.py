@@ -153,10 +153,12 @@ def staged(memory: Memory, message: Message) -> Iterable[Told]:
 def asked(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-APR-001: what requires approval waits for it, and its approver sees what was submitted.
 
-    That it does not wait is a warning, since a standing approval may be older than the record.
+    That it does not wait is a warning, since a standing approval may be older than the record. Whether one
+    that was given covers more than it should is AWP-APR-004's.
     """
     if message.name == "safety.approval.respond":
-        memory.notes["standing"] = memory.notes.get("standing") or message.at("/params/standing") is not None
+        given = message.at("/params/decision") == "approve" or message.at("/params/standing") is not None
+        memory.notes["standing"] = memory.notes.get("standing") or given
     elif message.name == "safety.approval_requested":
         yield from _requested(memory, message)
     else:

@@ -25,7 +25,7 @@ query of a URL, and nothing that leaves it contains the token that the kit shows
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -114,8 +114,14 @@ class Connection(Protocol):
 class Transport(Protocol):
     """A way to reach one target."""
 
-    async def open(self) -> Connection:
+    @property
+    def pid(self) -> int:
+        """The id of the process that the target is, if this began it and it runs; else 0."""
+
+    async def open(self, credential: str = "") -> Connection:
         """Open one more connection: `stdio` starts a fresh process for each.
+
+        To a server, it is opened with the credential of this name of `Options.credentials`.
 
         Raises:
             TargetUnavailable: it cannot be started or reached; `str()` says why in one sentence.
@@ -139,7 +145,8 @@ class Options:
     it is read and dropped. A WebSocket message over `max_message` ends its connection.
     `subprotocols`, if any, are offered, and the server must choose one of them. `scenario` is the name of
     the scenario that is carried out: a command has it in place of `{scenario}`, a process as
-    `$CONFORMANCE_SCENARIO`. `access` is how a server lets the kit in.
+    `$CONFORMANCE_SCENARIO`. `access` is how a server lets the kit in, and `credentials` are other such
+    means, by name, for connections that are opened as somebody else.
     """
 
     stderr: Path | None = None
@@ -147,6 +154,7 @@ class Options:
     subprotocols: tuple[str, ...] = ()
     scenario: str = ""
     access: Access = field(default_factory=Access)
+    credentials: Mapping[str, Access] = field(default_factory=dict)
     cwd: Path | None = None
     max_message: int = 64 * 1024 * 1024
     stderr_limit: int = 1_048_576

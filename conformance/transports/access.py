@@ -11,9 +11,10 @@ import base64
 import os
 import re
 import ssl
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 from conformance.errors import BadConfiguration, UsageError
@@ -40,6 +41,14 @@ class Means:
     token_env: str = ""
     token_file: Path | None = None
     token_by: str = ""
+
+    @classmethod
+    def stated(cls, table: Mapping[str, Any], folder: Path) -> Means:
+        """The means that a table of the ICS states; its paths are of this folder."""
+        files = {name: folder / table[name] for name in ("ca", "token_file") if name in table}
+        return cls(
+            files.get("ca"), table.get("token_env", ""), files.get("token_file"), table.get("token_by", "")
+        )
 
     def over(self, other: Means) -> Means:
         """These means, and for what they leave open the others."""
@@ -165,6 +174,18 @@ def _in_url(target: str) -> Iterator[str]:
     user, password = unquote(url.username or ""), unquote(url.password or "")
     basic = base64.b64encode(f"{user}:{password}".encode()).decode() if password else ""
     yield from (one for one in (*written, *meant, basic) if len(one) >= SHORTEST)
+
+
+def all_gained(means: Means, named: Mapping[str, Means], target: str) -> tuple[Access, dict[str, Access]]:
+    """The means of access to a target, and further ones by name; each hides all secrets.
+
+    Raises BadConfiguration.
+    """
+    main = gained(means, target)
+    others = {name: replace(gained(one), context=main.context) for name, one in named.items()}
+    tokens = (*main.others, *(access.token for access in (main, *others.values())))
+    hiding = {name: replace(access, others=tokens) for name, access in others.items()}
+    return (replace(main, others=tokens) if others else main), hiding
 
 
 def _token(means: Means) -> tuple[str, str]:

@@ -209,7 +209,12 @@ class ErrandTransport:
         self._children: list[Child] = []
         self._connections: list[ErrandConnection] = []
 
-    async def open(self) -> ErrandConnection:
+    @property
+    def pid(self) -> int:
+        """Each message has a process of its own: always 0."""
+        return 0
+
+    async def open(self, credential: str = "") -> ErrandConnection:
         """A connection. That there is no such program is told when the first message was sent."""
         connection = ErrandConnection(self._words, self._options, self._children)
         self._connections.append(connection)

@@ -6,7 +6,7 @@ import asyncio
 
 from conformance.errors import BadTarget, TargetUnavailable
 from conformance.transports import Connection, Ended, Options
-from conformance.transports.process import Child, command, start
+from conformance.transports.process import Child, command, living, start
 from conformance.transports.stderr import excerpt
 from conformance.transports.websocket import WebSocketTransport
 
@@ -27,12 +27,17 @@ class LaunchTransport:
         self._children: list[Child] = []
         self._server: WebSocketTransport | None = None
 
-    async def open(self) -> Connection:
+    @property
+    def pid(self) -> int:
+        """The id of the process, while it runs."""
+        return living(self._children)
+
+    async def open(self, credential: str = "") -> Connection:
         """Start the server unless it was started, and connect to it."""
         async with self._starting:
             if self._server is None:
                 self._server = await self._start()
-        return await self._server.open()
+        return await self._server.open(credential)
 
     async def shutdown(self) -> None:
         """Close the connections, then end the server by SIGTERM, as is usual for servers."""

@@ -15,7 +15,7 @@ from websockets.typing import Subprotocol
 from conformance.errors import TargetUnavailable, WrongSubprotocol
 from conformance.transports import Ended, Options
 from conformance.transports.flow import LOOK
-from conformance.transports.process import LINGER, WAIT, Child, command, start
+from conformance.transports.process import LINGER, WAIT, Child, command, living, start
 from conformance.transports.stderr import excerpt
 from conformance.transports.websocket import CLOSE, OPEN, WebSocketConnection, logger
 
@@ -46,7 +46,12 @@ class ListenTransport:
         self._made: asyncio.Queue[WebSocketConnection | TargetUnavailable] = asyncio.Queue()
         self._refused = ""
 
-    async def open(self) -> WebSocketConnection:
+    @property
+    def pid(self) -> int:
+        """The id of the process, while it runs."""
+        return living(self._children)
+
+    async def open(self, credential: str = "") -> WebSocketConnection:
         """Start the implementation unless it was started, and wait until it connects once more."""
         async with self._starting:
             if not self._children:

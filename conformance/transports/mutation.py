@@ -82,9 +82,14 @@ class MutatingTransport:
         self._inner, self._mutator = transport, mutator
         self._opened = 0
 
-    async def open(self) -> MutatingConnection:
+    @property
+    def pid(self) -> int:
+        """As the other has it."""
+        return self._inner.pid
+
+    async def open(self, credential: str = "") -> MutatingConnection:
         """Open one more connection."""
-        connection = await self._inner.open()
+        connection = await self._inner.open(credential)
         self._opened += 1
         self._mutator.opened(str(self._opened))
         return MutatingConnection(connection, str(self._opened), self._mutator)

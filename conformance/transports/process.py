@@ -15,7 +15,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -62,14 +62,18 @@ def command(target: str) -> list[str]:
     Raises:
         BadTarget: no command, or a quotation without its end.
     """
+    return words_of(target.partition(":")[2], target)
+
+
+def words_of(text: str, written: str) -> list[str]:
+    """The words of a command, quoted as in a shell; BadTarget quotes what was `written`."""
     windows = sys.platform == "win32"
-    text = target.partition(":")[2]
     try:
         words = shlex.split(text, posix=not windows)
     except ValueError as error:
-        raise BadTarget(f"cannot read the command of {target!r}: {str(error).lower()}") from None
+        raise BadTarget(f"cannot read the command of {written!r}: {str(error).lower()}") from None
     if not words or "\0" in text:
-        raise BadTarget(f"{target!r} names no command that could be started")
+        raise BadTarget(f"{written!r} names no command that could be started")
     return [word.strip('"') for word in words] if windows else words
 
 
@@ -116,6 +120,11 @@ async def start(words: list[str], options: Options, **told: str) -> Child:
     return child
 
 
+def living(children: Sequence[Child]) -> int:
+    """The id of the last of these processes, if it runs; else 0."""
+    return children[-1].pid if children and children[-1].runs else 0
+
+
 class Child(asyncio.SubprocessProtocol):
     """A running process. `inbox` holds its standard output, then how it ended."""
 
@@ -142,6 +151,11 @@ class Child(asyncio.SubprocessProtocol):
         self._closed = asyncio.Event()
 
     # What the runner's side may ask.
+
+    @property
+    def runs(self) -> bool:
+        """Whether the process itself has not exited."""
+        return self._status is None
 
     async def write(self, data: bytes) -> None:
         """Write to standard input and wait until it is on its way; raises ConnectionLost."""

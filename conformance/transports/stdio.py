@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from conformance.framing import Framing, LineStream
 from conformance.headers import HeaderStream, enclosed
 from conformance.transports import Ended, Incoming, Options
-from conformance.transports.process import WAIT, Child, command, start
+from conformance.transports.process import WAIT, Child, command, living, start
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,12 @@ class StdioTransport:
         self._frames = frames
         self._children: list[Child] = []
 
-    async def open(self) -> StdioConnection:
+    @property
+    def pid(self) -> int:
+        """The id of the process that was started last, while it runs."""
+        return living(self._children)
+
+    async def open(self, credential: str = "") -> StdioConnection:
         """Start a process. That it exits at once is no error here: `receive` tells."""
         child = await start(self._words, self._options)
         self._children.append(child)

@@ -35,6 +35,7 @@ from conformance.errors import (
 )
 from conformance.framing import Apart, Framing
 from conformance.transports import Ended, Incoming, Options
+from conformance.transports.access import Access
 from conformance.transports.flow import Deadline, Inbox, written
 from conformance.transports.stderr import excerpt
 
@@ -227,12 +228,18 @@ class WebSocketTransport:
             reason = error.msg if isinstance(error, InvalidURI) else str(error)
             raise BadTarget(f"'{_shown(target)}' is no WebSocket URL: {reason}") from None
 
-    async def open(self) -> WebSocketConnection:
+    @property
+    def pid(self) -> int:
+        """Whose process the server is, is not known: always 0."""
+        return 0
+
+    async def open(self, credential: str = "") -> WebSocketConnection:
         """Connect and shake hands."""
+        access = self._options.credentials[credential] if credential else self._options.access
         try:
-            socket = await self._connect()
+            socket = await self._connect(access)
         except (OSError, EOFError, ValueError, WebSocketException) as error:
-            raise _condition(error)(self._why(error)) from None
+            raise _condition(error)(self._why(error, access)) from None
         connection = WebSocketConnection(socket, self._options)
         self._connections.append(connection)
         chosen = socket.subprotocol
@@ -248,8 +255,7 @@ class WebSocketTransport:
             await connection.finish(CLOSE * self._options.patience)
         await asyncio.gather(*(connection.ended() for connection in self._connections))
 
-    async def _connect(self) -> Socket:
-        access = self._options.access
+    async def _connect(self, access: Access) -> Socket:
         subprotocols = [Subprotocol(name) for name in access.offered(self._options.subprotocols)]
         secure: dict[str, Any] = {}
         if access.context is not None and parse_uri(self._url).secure:
@@ -274,13 +280,13 @@ class WebSocketTransport:
     def _offered(self) -> str:
         return "the kit offered " + ", ".join(repr(name) for name in self._options.subprotocols)
 
-    def _why(self, error: Exception) -> str:
+    def _why(self, error: Exception, access: Access) -> str:
         """One sentence for any way in which a WebSocket does not come to be."""
-        url, said = _shown(self._url), self._options.access.hidden(str(error))
+        url, said = _shown(self._url), access.hidden(str(error))
         if isinstance(error, InvalidStatus):
             status = error.response.status_code
             if status in (401, 403):
-                shown = f"a token by {self._options.access.by}" if self._options.access.token else "no token"
+                shown = f"a token by {access.by}" if access.token else "no token"
                 return f"{url} did not let the kit in, which showed {shown}: it answered HTTP {status}"
             return f"{url} is not a WebSocket server: it answered HTTP {status} where 101 was expected"
         if isinstance(error, NegotiationError):

@@ -12,6 +12,7 @@ from live import PEERS, peer
 
 from conformance import campaign, configuration, packs, runner, scenarios
 from conformance.report import evaluation
+from conformance.transports.access import Access
 
 AT_ONCE = 4
 """Most of the time, both sides of a run wait for the other."""
@@ -34,11 +35,13 @@ def on_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.peer
 @pytest.mark.usefixtures("on_path")
 def test_each_broken_copy_is_caught_by_the_requirement_that_it_breaks(tmp_path: Path) -> None:
-    from broken_world import FAULTS
+    from broken_world import APPROVER, FAULTS
 
     pack = packs.find(WORLD)
     known = {scenario.name: scenario for scenario in scenarios.of_pack(pack, pack.peer_of("world"))}
-    facts = configuration.facts(pack, {})
+    log = str(tmp_path / "log")
+    operator = {"estop_engage": "kill -USR1 {pid}", "estop_release": "kill -USR2 {pid}"}
+    facts = configuration.facts(pack, {"operator": operator, "audit": {"directory": log}})
 
     def caught_by(name: str) -> list[str]:
         """What fails at last: a machine that is too slow to tell is asked again."""
@@ -46,8 +49,9 @@ def test_each_broken_copy_is_caught_by_the_requirement_that_it_breaks(tmp_path: 
 
     def found(name: str) -> list[str]:
         """The requirements that fail, in the one scenario that shows the fault."""
-        target = peer("broken_world", name, scheme="launch")
-        plan = runner.Plan(pack, "world", target, facts, tmp_path / name)
+        target = peer("broken_world", name, log, scheme="launch")
+        approver = {"approver": Access(APPROVER)}
+        plan = runner.Plan(pack, "world", target, facts, tmp_path / name, credentials=approver)
         run = campaign.run_of(plan, runner.run_one(plan, known[FAULTS[name].scenario]))
         report = evaluation.evaluate(
             pack, "world", [run], target=target, implementation={}, ics=facts, complete=True

@@ -95,13 +95,38 @@ def test_the_reference_agent_over_a_websocket(tmp_path: Path) -> None:
     assert (faulty.code, faulty.of("fail", "warn")) == (1, ["VA-LIF-002"])
 
 
+APPROVER = "the-token-of-an-approver"
+
+
+def of_an_operator(folder: Path, pid: int, audit: Path) -> Path:
+    """The ICS of a world that obeys its operator, keeps a log, and knows an approver."""
+    (folder / "approver").write_text(APPROVER, encoding="utf-8")
+    path = folder / "world.toml"
+    path.write_text(
+        '[connection.credentials.approver]\ntoken_file = "approver"\n'
+        f"[ics.audit]\ndirectory = {json.dumps(str(audit))}\n"
+        f'[ics.operator]\nestop_engage = "kill -USR1 {pid}"\nestop_release = "kill -USR2 {pid}"\n',
+        encoding="utf-8",
+    )
+    return path
+
+
 @contextmanager
-def world(mode: str) -> Iterator[str]:
-    """A world of another maker, on a free port."""
+def world(mode: str, *options: str) -> Iterator[tuple[str, int]]:
+    """A world of another maker, on a free port: its URL, and the id of its process."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     program = Path(sys.executable).with_name("awp-sim")
-    command = [str(program), "serve", "--mode", mode, "--port", str(port), "--no-audit", *SHORT]
+    command = [
+        str(program),
+        "serve",
+        "--mode",
+        mode,
+        "--port",
+        str(port),
+        *(options or ["--no-audit"]),
+        *SHORT,
+    ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         try:
             until = time.monotonic() + 30
@@ -113,7 +138,7 @@ def world(mode: str) -> Iterator[str]:
                 except OSError:
                     assert time.monotonic() < until
                     time.sleep(0.1)
-            yield f"ws://127.0.0.1:{port}"
+            yield f"ws://127.0.0.1:{port}", child.pid
         finally:
             child.terminate()
             child.wait(20)
@@ -121,11 +146,18 @@ def world(mode: str) -> Iterator[str]:
 
 @pytest.mark.peer
 def test_real_worlds(tmp_path: Path) -> None:
-    """One in each time model: nothing fails, everything that was tried could be decided."""
+    """One in each time model: nothing fails, everything that was tried could be decided.
+
+    So do an operator's emergency stop, what an approver decides, and the log that it keeps.
+    """
+    approval = ("--features", "approval", "--approver-token", APPROVER, "--approval-timeout-ms", "2000")
 
     def certified(mode: str) -> Run:
-        with world(mode) as url:
-            return conformance_run(tmp_path / mode, WORLD, url)
+        folder = tmp_path / mode
+        folder.mkdir()
+        with world(mode, "--audit-dir", str(folder / "audit"), *approval) as (url, pid):
+            config = of_an_operator(folder, pid, folder / "audit")
+            return conformance_run(folder, WORLD, url, "--config", str(config), timeout=200)
 
     with ThreadPoolExecutor(2) as pool:
         runs = dict(zip(MODES, pool.map(certified, MODES), strict=True))
@@ -137,7 +169,9 @@ def test_real_worlds(tmp_path: Path) -> None:
         assert run.report["complete"] is True
         # It says itself which of the two it is.
         other = MODES[1 - MODES.index(mode)]
-        assert run.statuses[f"action-{mode}"] == "passed"
+        for name in (f"action-{mode}", f"estop-{mode}", f"approval-{mode}", "audit"):
+            assert run.statuses[name] == "passed"
+        assert all(APPROVER not in path.read_text("utf-8") for path in run.out.rglob("*.*") if path.is_file())
         assert run.statuses[f"action-{other}"] == "not-applicable"
 
 
@@ -145,7 +179,7 @@ def test_real_worlds(tmp_path: Path) -> None:
 def test_a_real_world_in_pytest(tmp_path: Path) -> None:
     """The same by the plugin, on two workers, in some scenarios: the same requirements pass."""
     brief = [word for name in BRIEF for word in ("-s", name)]
-    with world("lockstep") as url:
+    with world("lockstep") as (url, _):
         by_command = conformance_run(tmp_path / "command", WORLD, url, *brief)
         command = [*forks.command("pytest"), "-q", "-n", "2", "-p", "no:cacheprovider"]
         options = ["--conformance", WORLD, "--conformance-target", url]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 from awp import jsonrpc
 from awp.errors import AwpError, ErrorCode
 from awp.lifecycle import ActionState
-from awp_sim import server, session
+from awp_sim import audit, server, session
 from awp_sim.config import WorldConfig
 from awp_sim.world import World
 
@@ -483,18 +484,119 @@ def a_refusal_takes_the_channels_of_another(world: World) -> None:
     on_the_wire(world, rewrite)
 
 
-async def serve(name: str) -> None:
-    """Serve the world that is broken in this way until the process is told to end."""
+# What an operator and an approver do, and what is written down.
+
+
+@fault("AWP-EVT-001", "estop-streaming")
+def does_not_tell_of_an_emergency_stop(world: World) -> None:
+    def event(honest: Callable[..., None], s: Any, name: str, *given: Any) -> None:
+        if name != "e_stop_engaged":
+            honest(s, name, *given)
+
+    instead(world, "_event", event)
+
+
+def at_an_emergency_stop(world: World, state: ActionState, become: Callable[..., None]) -> None:
+    """What becomes of an action that would end in this state for an emergency stop."""
+
+    def finish(honest: Callable[..., None], s: Any, action: Any, end: Any, now: int, **named: Any) -> None:
+        if named.get("reason") == "e_stop" and end is state:
+            become(honest, s, action, now)
+        else:
+            honest(s, action, end, now, **named)
+
+    instead(world, "_finish", finish)
+
+
+@fault("AWP-EVT-002", "estop-lockstep", mode="lockstep")
+def lets_wait_what_waits_at_an_emergency_stop(world: World) -> None:
+    at_an_emergency_stop(world, ActionState.CANCELLED, lambda *_: None)
+
+
+@fault("AWP-LIF-008", "estop-lockstep", mode="lockstep")
+def goes_on_to_abort_at_an_emergency_stop(world: World) -> None:
+    def cancelled(honest: Callable[..., None], s: Any, action: Any, now: int) -> None:
+        honest(s, action, ActionState.CANCELLED, now, reason="cancelled_by_agent", aborted=True)
+
+    at_an_emergency_stop(world, ActionState.FAILED, cancelled)
+
+
+@fault("AWP-EVT-002", "estop-streaming")
+def admits_during_an_emergency_stop(world: World) -> None:
+    def submit(honest: Callable[..., None], *given: Any) -> None:
+        engaged, world.estop = world.estop, False
+        honest(*given)
+        world.estop = engaged
+
+    instead(world, "_rpc_action_submit", submit)
+
+
+@fault("AWP-APR-002", "approval-streaming", feature="approval")
+def approves_of_what_is_denied(world: World) -> None:
+    def respond(honest: Callable[..., None], c: Any, rid: Any, params: Message, now: int) -> None:
+        honest(c, rid, params | {"decision": "approve"}, now)
+
+    instead(world, "_rpc_approval_respond", respond)
+
+
+@fault("AWP-APR-007", "approval-streaming", feature="approval")
+def lets_everybody_approve(world: World) -> None:
+    def respond(honest: Callable[..., None], c: Any, *given: Any) -> None:
+        c.approver = True
+        honest(c, *given)
+
+    instead(world, "_rpc_approval_respond", respond)
+
+
+@fault("AWP-AUD-006", "audit")
+def writes_down_the_token(world: World) -> None:
+    audit.redact = lambda message, *given: message
+
+
+def unwritten(world: World, method: str) -> None:
+    """Leave messages of a method out of the log."""
+
+    def record(
+        honest: Callable[..., None], session_id: str, now: int, direction: str, message: Message
+    ) -> None:
+        if message.get("method") != method:
+            honest(session_id, now, direction, message)
+
+    instead(world._audit, "record", record)
+
+
+@fault("AWP-AUD-001", "audit")
+def writes_down_no_statuses(world: World) -> None:
+    unwritten(world, "action.status")
+
+
+@fault("AWP-CMD-008", "audit-commands", feature="servo")
+def writes_down_no_commands(world: World) -> None:
+    unwritten(world, "cmd.frame")
+
+
+@fault("AWP-TSK-005", "audit-task", feature="task")
+def writes_down_no_new_task(world: World) -> None:
+    unwritten(world, "task.update")
+
+
+APPROVER = "the-token-of-an-approver"
+
+
+async def serve(name: str, folder: str) -> None:
+    """Serve the world that is broken in this way until the process is told to end; it logs to a folder."""
     logging.disable()
     chosen = FAULTS[name]
     mode: Any = chosen.mode
     config = WorldConfig(mode=mode, features=chosen.features, watchdog_ms=1500)
-    world = World(config)
+    world = World(config, audit=audit.AuditLog(folder))
     chosen.broken(world)
-    async with server.Server(world, port=0) as served:
+    async with server.Server(world, port=0, approver_token=APPROVER) as served:
+        for number, act in ((signal.SIGUSR1, served.engage_estop), (signal.SIGUSR2, served.release_estop)):
+            asyncio.get_running_loop().add_signal_handler(number, act)
         print(served.url, flush=True)
         await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(sys.argv[1]))
+    asyncio.run(serve(*sys.argv[1:]))
