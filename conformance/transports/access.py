@@ -75,7 +75,7 @@ class Access:
     @property
     def _secrets(self) -> list[str]:
         """Everything that is to be hidden, what holds another first."""
-        return sorted({self.token, *self.others} - {""}, key=len, reverse=True)
+        return sorted({self.token, *self.others} - {""}, key=lambda secret: (-len(secret), secret))
 
     @property
     def headers(self) -> dict[str, str]:
@@ -176,7 +176,9 @@ def _in_url(target: str) -> Iterator[str]:
     yield from (one for one in (*written, *meant, basic) if len(one) >= SHORTEST)
 
 
-def all_gained(means: Means, named: Mapping[str, Means], target: str) -> tuple[Access, dict[str, Access]]:
+def all_gained(
+    means: Means, named: Mapping[str, Means], target: str = ""
+) -> tuple[Access, dict[str, Access]]:
     """The means of access to a target, and further ones by name; each hides all secrets.
 
     Raises BadConfiguration.
