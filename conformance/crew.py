@@ -1,15 +1,18 @@
 """Several scenarios at once, on one loop in a thread of its own; their results are asked for one by one.
 
-Each has its own transport, connections and transcript, as if it were alone. Whoever asks judges in a
-thread of its own, so that judging keeps no conversation waiting.
+Each has its own transport, connections and transcript, as if it were alone; those that take the same of an
+implementation that they share wait for each other. Whoever asks judges in a thread of its own, so that
+judging keeps no conversation waiting.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
+from contextlib import AsyncExitStack
 
 from conformance.runner import Plan, Result, ended_early, interrupted, result_of
 from conformance.scenarios import Scenario
@@ -18,12 +21,18 @@ from conformance.scenarios import Scenario
 class Crew:
     """Runs `scenarios`, at most `jobs` at a time, in their order; it has to be closed.
 
+    All reach one implementation if it is `shared`, and what one takes of that, no other has meanwhile.
     After one that shows that going on is useless, it begins only what is asked for.
     """
 
-    def __init__(self, plan: Plan, scenarios: list[Scenario], jobs: int) -> None:
+    def __init__(self, plan: Plan, scenarios: list[Scenario], jobs: int, *, shared: bool = False) -> None:
         self._plan = plan
+        self._is_shared = shared
+        self._taken: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._room = asyncio.Semaphore(jobs)
+        # Who waited for what others had is let in at once: there is always a place left.
+        places = jobs - 1 if shared and any(one.takes for one in scenarios) else jobs
+        self._others = asyncio.Semaphore(max(places, 1))
         self._is_full = False
         self._tasks: set[asyncio.Task[Result | None]] = set()
         self._begun: set[tuple[str, int]] = set()
@@ -73,7 +82,12 @@ class Crew:
         assert task is not None
         self._tasks.add(task)
         try:
-            async with self._room:
+            async with AsyncExitStack() as stack:
+                for name in (
+                    scenario.takes if self._is_shared else ()
+                ):  # in order, so that none waits in a circle
+                    await stack.enter_async_context(self._taken[name])
+                await stack.enter_async_context(self._room)
                 if self._is_full and not asked:
                     return None
                 self._begun.add((scenario.name, attempt))
@@ -82,6 +96,11 @@ class Crew:
                 return result
         finally:
             self._tasks.discard(task)
+
+    def _places(self, scenario: Scenario) -> list[asyncio.Lock | asyncio.Semaphore]:
+        """What the scenario has to have before there is room; sorted, so that none waits in a circle."""
+        taken = [self._taken[name] for name in scenario.takes] if self._is_shared else []
+        return [*taken] or [self._others]
 
     def _results(self) -> Iterator[Result]:
         for key, (scenario, future) in self._asked.items():

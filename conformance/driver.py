@@ -43,13 +43,11 @@ class Driver:
     fresh: Callable[[], str]
     findings: list[Finding] = field(default_factory=list)
     outcome: Outcome | None = None
-    met: JSON = None
-    """The message that met the last awaited step."""
+    met: JSON = None  # the message that met the last awaited step
     patience: float = 1.0
     """Factor for every time that a step allows, except for deadlines that the protocol states."""
     stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
-    interactive: bool = False
-    """Whether steps are added one by one from outside, so that running out of them is no ending."""
+    interactive: bool = False  # steps are added one by one from outside, so running out of them is no ending
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
@@ -209,6 +207,8 @@ class Driver:
         name, line = self._line(step)
         if line.is_open:
             self._actions.append(Transmit(name, data, raw, step))
+        elif "otherwise" in step.args:
+            self._contradicted(step, None, f"{line.ended} before {step.verb} could send")
         else:
             self._stalled(step, f"{line.ended} before {step.verb} could send")
 
@@ -245,7 +245,8 @@ class Driver:
     def _wait(self, step: Step, now: Now) -> None:
         self.courtesy.silent = step.verb == "silence"
         self.announcements.keep_back(step)
-        self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
+        until, seen = self._bindings.fill(step.args.get("until", {}), now), len(self._line(step)[1].inbox)
+        self._wait_for(step, now.monotonic + seconds(step.args[step.verb]), seen=seen, instead=until)
 
     def _given(self, step: Step, now: Now) -> None:
         value = self._bindings.fill(step.args["given"], now)
@@ -298,7 +299,7 @@ class Driver:
         said = waiting.against(message, self.pack.secrets)
         if said:
             self._contradicted(waiting.step, message, said)
-        elif is_it:
+        elif is_it or waiting.is_over(message):
             self._met(waiting.step, message)
             if waiting.step.verb == "reply":
                 self._try(waiting.step, lambda: self._answer(waiting.step, message, now))

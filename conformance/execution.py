@@ -87,7 +87,7 @@ def _all_of(campaign: Campaign) -> bool:
 
 def _several_at_a_time(campaign: Campaign) -> bool:
     """The same with several under way at once; they are told of in their order all the same."""
-    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs)
+    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs, shared=campaign.is_shared)
     try:
         _carry_out(campaign, crew.ask)
         stopped = False
