@@ -1,6 +1,6 @@
 """A world of another maker, certified by this kit and by the protocol's own suite, side by side.
 
-`python benchmarks/certification.py [--suite COMMAND] [--world COMMAND] [--protocol PROTOCOL] [--repeat N]`:
+`python benchmarks/certification.py [--suite COMMAND] [--world COMMAND] [--protocol PROTOCOL] [--jobs N]`:
 for each time model, with and without the world's features, each of the two gets a fresh world. Printed are
 the requirements that each exercised with a good result, wall time, processor time, and what only one has.
 """
@@ -121,10 +121,11 @@ def measured(words: list[str], folder: Path, environment: dict[str, str]) -> tup
     return text, wall, used
 
 
-def ours(protocol: str, url: str, folder: Path) -> Outcome:
-    """This kit's verdicts."""
-    kit = [sys.executable, "-c", "from conformance.cli import main; main()", "run", protocol, "--target", url]
-    _, wall, used = measured([*kit, "--out", "report"], folder, {})
+def ours(protocol: str, url: str, folder: Path, jobs: int) -> Outcome:
+    """This kit's verdicts, with so many scenarios under way at a time as the world may have sessions."""
+    (folder / "conformance.toml").write_text(f'target = "{url}"\nsessions = {jobs}\n', "utf-8")
+    kit = [sys.executable, "-c", "from conformance.cli import main; main()", "run", protocol]
+    _, wall, used = measured([*kit, "--jobs", str(jobs), "--out", "report"], folder, {})
     rows = json.loads((folder / "report" / "report.json").read_text("utf-8"))["requirements"]
     return Outcome({row["id"]: row["verdict"] for row in rows}, wall, used)
 
@@ -169,6 +170,9 @@ def main() -> None:
     parser.add_argument(
         "--default", action="store_true", help="leave the world the times that it has by itself"
     )
+    parser.add_argument(
+        "--jobs", type=int, default=4, help="how many scenarios of this kit reach the world at a time"
+    )
     parser.add_argument("--alone", action="store_true", help="leave the other suite out")
     chosen = parser.parse_args()
     print("world                  exercised    wall seconds    processor seconds (here, there)")
@@ -181,7 +185,7 @@ def main() -> None:
                 tempfile.TemporaryDirectory() as folder,
                 world(chosen.world, options, Path(folder)) as (url, _),
             ):
-                mine = ours(chosen.protocol, url, Path(folder))
+                mine = ours(chosen.protocol, url, Path(folder), chosen.jobs)
             other = Outcome({}, 0.0, 0.0)
             if not chosen.alone:
                 with tempfile.TemporaryDirectory() as folder:

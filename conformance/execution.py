@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,9 @@ from conformance.interruption import ignore, ignored
 from conformance.report.evaluation import Run
 from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
+
+OFTEN = 1.0
+"""The report is written when it is so many seconds old: to write one costs as much as a short scenario."""
 
 Told = Callable[[Scenario, Run | None], None]
 """Is told of each scenario before (with None) and after each of its runs."""
@@ -116,11 +120,15 @@ def _on_signals(handler: Any) -> None:
 
 
 def _carry_out(campaign: Campaign, ask: Asked) -> None:
-    """Take the scenarios in their order, while going on is of use; the report grows with each."""
+    """Take the scenarios in their order, while going on is of use; the report on disk grows meanwhile."""
+    written = time.monotonic()
     with _progress(len(campaign.scenarios)) as told:
         for scenario in campaign.scenarios:
             told(scenario, None)
             result, run = _tried(campaign, ask, scenario, told)
+            if time.monotonic() - written >= OFTEN:
+                campaign.write(complete=False)
+                written = time.monotonic()
             if ended_early(result) or run.status == "error":
                 break
 
@@ -130,7 +138,6 @@ def _tried(campaign: Campaign, ask: Asked, scenario: Scenario, told: Told) -> tu
     for attempt in range(1, campaign.rerun + 2):
         result = ask(scenario, attempt)
         run = campaign.record(result)
-        campaign.write(complete=False)
         told(scenario, run)
         if run.status == "error" or (attempt == 1 and campaign.is_well(run)):
             break

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,29 @@ def test_interrupted(tmp_path: Path, signals: list[signal.Signals]) -> None:
     statuses = {row["name"]: row["status"] for row in report["scenarios"]}
     assert statuses == {"cancel": "passed", "gates": "interrupted", "happy-path": "interrupted"}
     assert [row["id"] for row in report["requirements"] if row["verdict"] == "fail"] == []
+
+
+def test_what_one_takes_no_other_has_meanwhile_and_the_rest_goes_on_beside_it(tmp_path: Path) -> None:
+    """Against one world with one arm: whoever asks for the arm while another has it is refused."""
+    program = str(data_root() / "fixtures" / "awp" / "0.1-draft.7" / "targets" / "world.py")
+    ics = tmp_path / "conformance.toml"
+    ics.write_text("sessions = 4\n")
+    taking, looking = ["action-streaming", "cancel-streaming", "resubmission"], "heartbeat"
+    chosen = [word for name in (*taking, looking) for word in ("-s", name)]
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as world:
+        try:
+            assert world.stdout is not None
+            url = world.stdout.readline().strip()
+            options = ("--config", str(ics), "--jobs", "4", *chosen)
+            done = conformance_run(tmp_path / "out", "awp@0.1-draft.7", url, *options)
+        finally:
+            world.terminate()
+    assert done.statuses == dict.fromkeys(sorted([*taking, looking]), "passed")
+    rows = {row["name"]: row for row in done.report["scenarios"]}
+    turns = sorted((header(done, rows[name])["began"], ended(done, rows[name])) for name in taking)
+    assert all(one[1] <= other[0] for one, other in pairwise(turns)), turns
+    assert header(done, rows[looking])["began"] < turns[-1][0]
+    assert turns[0][0] < ended(done, rows[looking])
 
 
 # ── how many the implementation bears ────────────────────────────────────────────────────────────

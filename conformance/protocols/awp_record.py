@@ -127,7 +127,7 @@ class Memory:
         self._judged = False
         self._due: Message | None = None
         self.sessions: dict[str, Session] = {}
-        self.opened: set[str] = set()
+        self.opened: dict[str, str] = {}  # connection → where it leads, where that is known
         self.ended: dict[str, float | None] = {}
         self._current: dict[str, str] = {}
         self._greetings: dict[str, Message] = {}
@@ -251,7 +251,7 @@ class Memory:
     def _connected(self, event: Opened | Closed) -> None:
         """A connection begins or ends."""
         if isinstance(event, Opened):
-            self.opened.add(event.connection)
+            self.opened[event.connection] = event.detail
             self.ended.pop(event.connection, None)
             for known in (self._current, self._greetings, self._manifests):
                 known.pop(event.connection, None)
