@@ -121,7 +121,7 @@ class Campaign:
     @property
     def is_shared(self) -> bool:
         """Whether all scenarios reach the same implementation, which runs already."""
-        return _is_shared(self.plan.target)
+        return self.plan.target.partition(":")[0].lower() in SHARED
 
     @property
     def is_through(self) -> bool:
@@ -271,17 +271,14 @@ def prepare(request: Request) -> Campaign:
     )
 
 
-def _is_shared(target: str) -> bool:
-    return target.partition(":")[0].lower() in SHARED
-
-
 def _jobs(wanted: int, sessions: int, target: str) -> tuple[int, str]:
     """How many scenarios may run at a time, and why no more.
 
     What the kit starts has a process for each scenario; of what runs already, the ICS has to say how many
     sessions it can have at once.
     """
-    bound = sessions or (1 if _is_shared(target) else wanted)
+    shared = target.partition(":")[0].lower() in SHARED
+    bound = sessions or (1 if shared else wanted)
     if wanted <= bound:
         return wanted, ""
     said = f"the ICS says so (sessions = {sessions})" if sessions else "the ICS does not say `sessions`"

@@ -44,10 +44,9 @@ class Driver:
     findings: list[Finding] = field(default_factory=list)
     outcome: Outcome | None = None
     met: JSON = None  # the message that met the last awaited step
-    patience: float = 1.0
-    """Factor for every time that a step allows, except for deadlines that the protocol states."""
+    patience: float = 1.0  # factor for every time that a step allows, but for deadlines of the protocol
     stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
-    interactive: bool = False  # steps are added one by one from outside, so running out of them is no ending
+    interactive: bool = False  # steps are added from outside, so that running out of them is no ending
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
@@ -207,10 +206,9 @@ class Driver:
         name, line = self._line(step)
         if line.is_open:
             self._actions.append(Transmit(name, data, raw, step))
-        elif "otherwise" in step.args:
-            self._contradicted(step, None, f"{line.ended} before {step.verb} could send")
         else:
-            self._stalled(step, f"{line.ended} before {step.verb} could send")
+            said = f"{line.ended} before {step.verb} could send"
+            self._contradicted(step, None, said) if "otherwise" in step.args else self._stalled(step, said)
 
     def _request(self, step: Step, now: Now) -> None:
         value = self._composer.of_step(step, now)
@@ -220,8 +218,7 @@ class Driver:
         match = {result: self._bindings.fill(step.args[result], now)} if result in step.args else {}
         self._transmit(step, dump(value))
         if self.outcome is None:
-            until = now.monotonic + self._time(step)
-            seen = len(self._line(step)[1].inbox)
+            until, seen = now.monotonic + self._time(step), len(self._line(step)[1].inbox)
             self._wait_for(step, until, seen=seen, match=match, asked=value["id"], sent=False)
 
     def _expect(self, step: Step, now: Now) -> None:
@@ -360,9 +357,10 @@ class Driver:
         self._end("failed", said, step)
 
     def _stalled(self, step: Step, said: str) -> None:
-        self.findings += [
+        unsure = (
             Finding(name, False, self.party, self._seq, said, inconclusive=True) for name in step.proves
-        ]
+        )
+        self.findings += unsure
         self._end("inconclusive", said, step)
 
     def _end(self, status: str, reason: str, step: Step | None = None) -> None:
