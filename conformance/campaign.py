@@ -119,11 +119,6 @@ class Campaign:
         return run
 
     @property
-    def is_shared(self) -> bool:
-        """Whether all scenarios reach the same implementation, which runs already."""
-        return self.plan.target.partition(":")[0].lower() in SHARED
-
-    @property
     def is_through(self) -> bool:
         """Whether every scenario was run."""
         return len({run.name for run in self.runs}) == len(self.scenarios)

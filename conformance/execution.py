@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from conformance import report as reports
-from conformance.campaign import Campaign
+from conformance.campaign import SHARED, Campaign
 from conformance.console import say
 from conformance.crew import Crew
 from conformance.errors import ExitCode
@@ -91,7 +91,8 @@ def _all_of(campaign: Campaign) -> bool:
 
 def _several_at_a_time(campaign: Campaign) -> bool:
     """The same with several under way at once; they are told of in their order all the same."""
-    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs, shared=campaign.is_shared)
+    shared = campaign.plan.target.partition(":")[0].lower() in SHARED
+    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs, shared=shared)
     try:
         _carry_out(campaign, crew.ask)
         stopped = False
