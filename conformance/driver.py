@@ -357,10 +357,9 @@ class Driver:
         self._end("failed", said, step)
 
     def _stalled(self, step: Step, said: str) -> None:
-        unsure = (
+        self.findings += [
             Finding(name, False, self.party, self._seq, said, inconclusive=True) for name in step.proves
-        )
-        self.findings += unsure
+        ]
         self._end("inconclusive", said, step)
 
     def _end(self, status: str, reason: str, step: Step | None = None) -> None:
