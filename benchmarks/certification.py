@@ -171,7 +171,7 @@ def main() -> None:
         "--default", action="store_true", help="leave the world the times that it has by itself"
     )
     parser.add_argument(
-        "--jobs", type=int, default=4, help="how many scenarios of this kit reach the world at a time"
+        "--jobs", type=int, default=1, help="how many scenarios of this kit reach the world at a time"
     )
     parser.add_argument("--alone", action="store_true", help="leave the other suite out")
     chosen = parser.parse_args()

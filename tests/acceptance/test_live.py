@@ -120,12 +120,9 @@ def world(mode: str) -> Iterator[str]:
 @pytest.mark.peer
 def test_real_worlds(tmp_path: Path) -> None:
     """One in each time model: nothing fails, everything that was tried could be decided."""
-    ics = tmp_path / "conformance.toml"
-    ics.write_text("sessions = 4\n")
-
     def certified(mode: str) -> Run:
         with world(mode) as url:
-            return conformance_run(tmp_path / mode, WORLD, url, "--config", str(ics), "--jobs", "4")
+            return conformance_run(tmp_path / mode, WORLD, url)
 
     with ThreadPoolExecutor(2) as pool:
         runs = dict(zip(MODES, pool.map(certified, MODES), strict=True))
