@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 from conformance.runner import Plan, Result, ended_early, interrupted, result_of
 from conformance.scenarios import Scenario
@@ -28,6 +29,7 @@ class Crew:
     def __init__(self, plan: Plan, scenarios: list[Scenario], jobs: int, *, shared: bool = False) -> None:
         self._plan = plan
         self._is_shared = shared
+        self._targets = [plan.target, *plan.more]
         self._taken: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._room = asyncio.Semaphore(jobs)
         # Who waited for what others had is let in at once: there is always a place left.
@@ -91,11 +93,21 @@ class Crew:
                 if self._is_full and not asked:
                     return None
                 self._begun.add((scenario.name, attempt))
-                result = await result_of(self._plan, scenario, attempt)
+                result = await self._result(scenario, attempt)
                 self._is_full = self._is_full or ended_early(result)
                 return result
         finally:
             self._tasks.discard(task)
+
+    async def _result(self, scenario: Scenario, attempt: int) -> Result:
+        """The result; where there are several targets, of one that has no other scenario."""
+        if not self._plan.more:
+            return await result_of(self._plan, scenario, attempt)
+        target = self._targets.pop(0)
+        try:
+            return await result_of(replace(self._plan, target=target), scenario, attempt)
+        finally:
+            self._targets.append(target)
 
     def _places(self, scenario: Scenario) -> list[asyncio.Lock | asyncio.Semaphore]:
         """What the scenario has to have before there is room; sorted, so that none waits in a circle."""

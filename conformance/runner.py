@@ -82,6 +82,8 @@ class Plan:
     out: Path
     patience: float = 1.0
     access: Access = field(default_factory=Access)
+    more: tuple[str, ...] = ()
+    """Where the same implementation runs too."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
     through: Callable[[Transport], Transport] = lambda transport: transport

@@ -20,6 +20,8 @@ from live import COMMAND, PYTHON, Run, assert_sound, conformance_run, peer, proc
 
 from conformance import scenarios
 from conformance.campaign import Request, prepare
+from conformance.errors import UsageError
+from conformance.fleet import widened
 from conformance.packs import data_root, find
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")
@@ -211,6 +213,37 @@ def test_what_one_takes_no_other_has_meanwhile_and_the_rest_goes_on_beside_it(tm
     assert all(one[1] <= other[0] for one, other in pairwise(turns)), turns
     assert header(done, rows[looking])["began"] < turns[-1][0]
     assert turns[0][0] < ended(done, rows[looking])
+
+
+def test_each_of_several_that_run_has_one_scenario_at_a_time(tmp_path: Path) -> None:
+    program = str(data_root() / "fixtures" / "awp" / "0.1-draft.7" / "targets" / "world.py")
+    chosen = ["action-streaming", "cancel-streaming", "heartbeat", "resubmission"]
+    command = [sys.executable, program]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other,
+    ):
+        try:
+            assert one.stdout is not None
+            assert other.stdout is not None
+            urls = [one.stdout.readline().strip(), other.stdout.readline().strip()]
+            options = ("--beside", urls[1], *[word for name in chosen for word in ("-s", name)])
+            done = conformance_run(tmp_path / "out", "awp@0.1-draft.7", urls[0], *options)
+        finally:
+            one.terminate()
+            other.terminate()
+    assert done.statuses == dict.fromkeys(chosen, "passed")
+    opened = [(done.out / row["transcript"]).read_text("utf-8") for row in done.report["scenarios"]]
+    assert {url for text in opened for url in urls if url in text} == {*urls}
+
+
+def test_only_what_runs_already_has_others_beside_it() -> None:
+    made = prepare(Request(find(VA)))
+    with pytest.raises(
+        UsageError, match="--beside is for what runs already, at ws:// or wss://, and not for"
+    ):
+        widened(made, ("ws://127.0.0.1:1",))
+    assert widened(made, ()) is made
 
 
 # ── how many the implementation bears ────────────────────────────────────────────────────────────

@@ -120,6 +120,7 @@ def world(mode: str) -> Iterator[str]:
 @pytest.mark.peer
 def test_real_worlds(tmp_path: Path) -> None:
     """One in each time model: nothing fails, everything that was tried could be decided."""
+
     def certified(mode: str) -> Run:
         with world(mode) as url:
             return conformance_run(tmp_path / mode, WORLD, url)
