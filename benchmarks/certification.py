@@ -1,6 +1,6 @@
 """A world of another maker, certified by this kit and by the protocol's own suite, side by side.
 
-`python benchmarks/certification.py [--suite COMMAND] [--world COMMAND] [--protocol PROTOCOL] [--repeat N]`:
+`python benchmarks/certification.py [--suite COMMAND] [--world COMMAND] [--protocol PROTOCOL] [--jobs N]`:
 for each time model, with and without the world's features, each of the two gets a fresh world. Printed are
 the requirements that each exercised with a good result, wall time, processor time, and what only one has.
 """
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,10 +121,12 @@ def measured(words: list[str], folder: Path, environment: dict[str, str]) -> tup
     return text, wall, used
 
 
-def ours(protocol: str, url: str, folder: Path) -> Outcome:
-    """This kit's verdicts."""
-    kit = [sys.executable, "-c", "from conformance.cli import main; main()", "run", protocol, "--target", url]
-    _, wall, used = measured([*kit, "--out", "report"], folder, {})
+def ours(protocol: str, urls: list[str], folder: Path, jobs: int) -> Outcome:
+    """This kit's verdicts, from one world, which may have so many sessions at a time, or several alike."""
+    (folder / "conformance.toml").write_text(f'target = "{urls[0]}"\nsessions = {jobs}\n', "utf-8")
+    kit = [sys.executable, "-c", "from conformance.cli import main; main()", "run", protocol]
+    beside = [word for url in urls[1:] for word in ("--beside", url)]
+    _, wall, used = measured([*kit, "--jobs", str(jobs), *beside, "--out", "report"], folder, {})
     rows = json.loads((folder / "report" / "report.json").read_text("utf-8"))["requirements"]
     return Outcome({row["id"]: row["verdict"] for row in rows}, wall, used)
 
@@ -170,6 +172,10 @@ def main() -> None:
     parser.add_argument(
         "--default", action="store_true", help="leave the world the times that it has by itself"
     )
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="how many scenarios of this kit reach the world at a time"
+    )
+    parser.add_argument("--worlds", type=int, default=1, help="how many worlds alike this kit spreads over")
     parser.add_argument("--alone", action="store_true", help="leave the other suite out")
     chosen = parser.parse_args()
     print("world                  exercised    wall seconds    processor seconds (here, there)")
@@ -178,18 +184,18 @@ def main() -> None:
             continue
         options = options if chosen.default else f"{options} {SHORT}"
         for _ in range(chosen.repeat):
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                world(chosen.world, options, Path(folder)) as (url, _),
-            ):
-                mine = ours(chosen.protocol, url, Path(folder))
+            with ExitStack() as stack:
+                folders = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(chosen.worlds)]
+                worlds = [stack.enter_context(world(chosen.world, options, Path(one))) for one in folders]
+                urls = [url for url, _ in worlds]
+                mine = ours(chosen.protocol, urls, Path(folders[0]), chosen.jobs)
             other = Outcome({}, 0.0, 0.0)
             if not chosen.alone:
                 with tempfile.TemporaryDirectory() as folder:
                     place = Path(folder)
                     with world(chosen.world, options, place) as (url, pid):
                         other = theirs(chosen.suite, url, pid, options, place)
-            compared(name, mine, other)
+            compared(name + (f" ({chosen.worlds} worlds)" if chosen.worlds > 1 else ""), mine, other)
             sys.stdout.flush()
 
 

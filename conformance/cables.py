@@ -135,7 +135,7 @@ class Cables:
             self._readers.append(asyncio.create_task(self._watch()))
         cable = self._open[name] = _Cable(name, connection, connection.framing())
         self._readers.append(asyncio.create_task(self._read(cable)))
-        return self._written(Opened(self._number(), name, self._time()))
+        return self._written(Opened(self._number(), name, self._time(), connection.place()))
 
     async def send(self, name: str, data: bytes, *, raw: bool) -> Event | None:
         """Send one message, or raw bytes; None where the connection broke, whose end then arrives."""

@@ -159,6 +159,8 @@ def _protocol_option(value: str) -> Any:
 @click.argument("protocol")
 @click.option("--target", default="", metavar="TARGET",
               help="A URL, stdio:COMMAND, another scheme of docs/run.md, or reference[:FAULT].")  # fmt: skip
+@click.option("--beside", multiple=True, metavar="TARGET",
+              help="Where the same runs too, for one more scenario at a time.")  # fmt: skip
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
 @click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
 @click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")
@@ -183,6 +185,7 @@ def _protocol_option(value: str) -> Any:
 def run(
     protocol: str,
     target: str,
+    beside: tuple[str, ...],
     role: str,
     scenario: tuple[str, ...],
     requirement: tuple[str, ...],
@@ -198,7 +201,7 @@ def run(
     mutate: tuple[str, ...],
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
-    from conformance import campaign, execution
+    from conformance import campaign, execution, fleet
 
     request = campaign.Request(
         *(_protocol_option(protocol), target, role, config, out, patience, scenario, requirement),
@@ -214,7 +217,7 @@ def run(
         from conformance import proving
 
         return proving.requested(request, mutate)
-    return execution.execute(campaign.prepare(request))
+    return execution.execute(fleet.widened(campaign.prepare(request), beside))
 
 
 @main.command()

@@ -1,16 +1,19 @@
 """Several scenarios at once, on one loop in a thread of its own; their results are asked for one by one.
 
-Each has its own transport, connections and transcript, as if it were alone. Whoever asks judges in a
-thread of its own, so that judging keeps no conversation waiting.
+Each has its own transport, connections and transcript, as if it were alone; those that take the same of an
+implementation that they share wait for each other. Whoever asks judges in a thread of its own, so that
+judging keeps no conversation waiting.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TypeAlias
 
 from conformance.interruption import ignored
@@ -47,12 +50,15 @@ class Shift:
         *,
         is_wanted: Callable[[], bool] = lambda: True,
         told: Callable[[Result], None] = lambda _: None,
+        taken: Sequence[asyncio.Lock] = (),
+        lent: Callable[[Plan], AbstractContextManager[Plan]] = nullcontext,
     ) -> Awaited:
         """Run a scenario when there is room, if it `is_wanted` then; `told` hears before there is room again.
 
-        Both are called in the thread of the loop.
+        It waits for what is to be `taken` first. `lent` gives the plan as it is while the scenario runs. All
+        are called in the thread of the loop.
         """
-        running = self._run(plan, scenario, attempt, is_wanted, told)
+        running = self._run(plan, scenario, attempt, is_wanted, told, taken, lent)
         future = asyncio.run_coroutine_threadsafe(running, self._loop)
         self._all.append(future)
         return future
@@ -84,15 +90,20 @@ class Shift:
         attempt: int,
         is_wanted: Callable[[], bool],
         told: Callable[[Result], None],
+        taken: Sequence[asyncio.Lock],
+        lent: Callable[[Plan], AbstractContextManager[Plan]],
     ) -> Result | None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         try:
-            async with self._room:
+            async with AsyncExitStack() as held:
+                for place in (*taken, self._room):
+                    await held.enter_async_context(place)
                 if not is_wanted():
                     return None
-                result = await result_of(plan, scenario, attempt)
+                with lent(plan) as own:
+                    result = await result_of(own, scenario, attempt)
                 told(result)
                 return result
         finally:
@@ -116,12 +127,16 @@ def at_work(jobs: int) -> Iterator[Shift]:
 class Crew:
     """Runs `scenarios` of one plan, at most `jobs` at a time, in their order; it has to be closed.
 
+    All reach one implementation if it is `shared`, and what one takes of that, no other has meanwhile.
     After one that shows that going on is useless, it begins only what is asked for.
     """
 
-    def __init__(self, plan: Plan, scenarios: list[Scenario], jobs: int) -> None:
+    def __init__(self, plan: Plan, scenarios: list[Scenario], jobs: int, *, shared: bool = False) -> None:
         self._plan = plan
         self._shift = Shift(jobs)
+        self._is_shared = shared
+        self._targets = [plan.target, *plan.more]
+        self._taken: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._is_full = False
         self._begun: set[tuple[str, int]] = set()
         self._asked: dict[tuple[str, int], tuple[Scenario, Awaited]] = {}
@@ -162,8 +177,24 @@ class Crew:
             self._begun |= {key} if wanted else set()
             return wanted
 
-        future = self._shift.begin(self._plan, scenario, attempt, is_wanted=is_wanted, told=self._look)
+        # In the order of their names, so that none waits in a circle.
+        taken = [self._taken[name] for name in sorted(scenario.takes)] if self._is_shared else []
+        future = self._shift.begin(
+            self._plan, scenario, attempt, is_wanted=is_wanted, told=self._look, taken=taken, lent=self._lent
+        )
         self._asked[key] = (scenario, future)
+
+    @contextmanager
+    def _lent(self, plan: Plan) -> Iterator[Plan]:
+        """The plan; where there are several targets, with one that has no other scenario meanwhile."""
+        if not plan.more:
+            yield plan
+            return
+        target = self._targets.pop(0)
+        try:
+            yield replace(plan, target=target)
+        finally:
+            self._targets.append(target)
 
     def _look(self, result: Result) -> None:
         self._is_full = self._is_full or ended_early(result)

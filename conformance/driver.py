@@ -210,7 +210,8 @@ class Driver:
         if line.is_open:
             self._actions.append(Transmit(name, data, raw, step))
         else:
-            self._stalled(step, f"{line.ended} before {step.verb} could send")
+            said = f"{line.ended} before {step.verb} could send"
+            self._contradicted(step, None, said) if "otherwise" in step.args else self._stalled(step, said)
 
     def _request(self, step: Step, now: Now) -> None:
         value = self._composer.of_step(step, now)
@@ -220,8 +221,7 @@ class Driver:
         match = {result: self._bindings.fill(step.args[result], now)} if result in step.args else {}
         self._transmit(step, dump(value))
         if self.outcome is None:
-            until = now.monotonic + self._time(step)
-            seen = len(self._line(step)[1].inbox)
+            until, seen = now.monotonic + self._time(step), len(self._line(step)[1].inbox)
             self._wait_for(step, until, seen=seen, match=match, asked=value["id"], sent=False)
 
     def _expect(self, step: Step, now: Now) -> None:
@@ -245,7 +245,8 @@ class Driver:
     def _wait(self, step: Step, now: Now) -> None:
         self.courtesy.silent = step.verb == "silence"
         self.announcements.keep_back(step)
-        self._wait_for(step, now.monotonic + seconds(step.args[step.verb]))
+        until, seen = self._bindings.fill(step.args.get("until", {}), now), len(self._line(step)[1].inbox)
+        self._wait_for(step, now.monotonic + seconds(step.args[step.verb]), seen=seen, instead=until)
 
     def _given(self, step: Step, now: Now) -> None:
         schema = {"$is": self._bindings.fill(step.args["is"], now)}
@@ -301,7 +302,7 @@ class Driver:
         said = waiting.against(message, self.pack.secrets)
         if said:
             self._contradicted(waiting.step, message, said)
-        elif is_it:
+        elif is_it or waiting.is_over(message):
             self._met(waiting.step, message)
             if waiting.step.verb == "reply":
                 self._try(waiting.step, lambda: self._answer(waiting.step, message, now))
@@ -381,11 +382,9 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "send": Driver._send,
     "raw": Driver._raw,
     "request": Driver._request,
-    "expect": Driver._expect,
-    "reply": Driver._expect,
+    **dict.fromkeys(("expect", "reply"), Driver._expect),
     "never": Driver._never,
-    "wait": Driver._wait,
-    "silence": Driver._wait,
+    **dict.fromkeys(("wait", "silence"), Driver._wait),
     "given": Driver._given,
     "set": Driver._set,
     "connect": Driver._connect,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from conformance import bundle, rendering
 from conformance import report as reports
-from conformance.campaign import Campaign
+from conformance.campaign import SHARED, Campaign
 from conformance.console import say
 from conformance.crew import Crew
 from conformance.errors import ExitCode
@@ -19,6 +20,9 @@ from conformance.interruption import ignore, ignored
 from conformance.report.evaluation import Run
 from conformance.runner import Interrupted, Result, ended_early, interrupted, run_one
 from conformance.scenarios import Scenario
+
+OFTEN = 1.0
+"""The report is written when it is so many seconds old: to write one costs as much as a short scenario."""
 
 Told = Callable[[Scenario, Run | None], None]
 """Is told of each scenario before (with None) and after each of its runs."""
@@ -92,7 +96,8 @@ def _all_of(campaign: Campaign) -> bool:
 
 def _several_at_a_time(campaign: Campaign) -> bool:
     """The same with several under way at once; they are told of in their order all the same."""
-    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs)
+    shared = campaign.plan.target.partition(":")[0].lower() in SHARED and not campaign.plan.more
+    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs, shared=shared)
     try:
         _carry_out(campaign, crew.ask)
         stopped = False
@@ -121,11 +126,15 @@ def _on_signals(handler: Any) -> None:
 
 
 def _carry_out(campaign: Campaign, ask: Asked) -> None:
-    """Take the scenarios in their order, while going on is of use; the report grows with each."""
+    """Take the scenarios in their order, while going on is of use; the report on disk grows meanwhile."""
+    written = time.monotonic()
     with _progress(len(campaign.scenarios)) as told:
         for scenario in campaign.scenarios:
             told(scenario, None)
             result, run = _tried(campaign, ask, scenario, told)
+            if time.monotonic() - written >= OFTEN:
+                campaign.write(complete=False)
+                written = time.monotonic()
             if ended_early(result) or run.status == "error":
                 break
 
@@ -135,7 +144,6 @@ def _tried(campaign: Campaign, ask: Asked, scenario: Scenario, told: Told) -> tu
     for attempt in range(1, campaign.rerun + 2):
         result = ask(scenario, attempt)
         run = campaign.record(result)
-        campaign.write(complete=False)
         told(scenario, run)
         if run.status == "error" or (attempt == 1 and campaign.is_well(run)):
             break

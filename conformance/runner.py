@@ -86,6 +86,8 @@ class Plan:
     access: Access = field(default_factory=Access)
     credentials: Mapping[str, Access] = field(default_factory=dict)
     """Other means of access, by name, for connections that are opened as somebody else."""
+    more: tuple[str, ...] = ()
+    """Where the same implementation runs too."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
     through: Callable[[Transport], Transport] = lambda transport: transport

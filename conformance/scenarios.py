@@ -74,6 +74,8 @@ class Scenario:
     steps: tuple[Step, ...]
     needs: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""
+    takes: tuple[str, ...] = ()
+    """What of the implementation it needs for itself alone, sorted."""
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -128,9 +130,9 @@ def _scenario(
     steps = tuple(islice(reader.steps(source, value["steps"], "/steps", (stem,)), STEPS + 1))
     if len(steps) > STEPS:
         raise source.error("/steps", f"written out, the scenario has more than {STEPS} steps")
-    return Scenario(
-        stem, value["title"], value["role"], tuple(value["covers"]), steps, value.get("needs", {}), name
-    )
+    covers, needs = tuple(value["covers"]), value.get("needs", {})
+    taken = tuple(sorted({*value.get("takes", ()), *reader.taken}))
+    return Scenario(stem, value["title"], value["role"], covers, steps, needs, name, taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,8 @@ class _Reader:
     vetting: Vetting
     sources: dict[Path, _Source] = field(default_factory=dict)
     """The files that are used, each read once."""
+    taken: set[str] = field(default_factory=set)
+    """What they take."""
 
     def steps(
         self, source: _Source, rows: list[dict[str, Any]], where: str, within: tuple[str, ...]
@@ -206,6 +210,7 @@ class _Reader:
         if "/" in wanted or "\\" in wanted or not path.is_file():
             raise source.error(here, f"there is no scenario {wanted!r} beside this one")
         used = self.sources.get(path) or self.sources.setdefault(path, _Source.load(path))
+        self.taken.update(used.value.get("takes", ()))
         yield from self.steps(used, used.value["steps"], "/steps", (*within, wanted))
 
     def _step(self, source: _Source, row: dict[str, Any], here: str) -> Step:

@@ -91,6 +91,10 @@ class _TappedConnection:
     inner: Connection
     tap: Tap
 
+    def place(self) -> str:
+        """Where the connection itself leads."""
+        return self.inner.place()
+
     def framing(self) -> Framing:
         """As the connection itself has it."""
         return self.inner.framing()

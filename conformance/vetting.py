@@ -57,8 +57,9 @@ class Vetting:
             yield from self._answered(row[verb])
         elif verb in ("expect", "never"):
             yield from self._awaited(verb, row[verb], f"/{verb}")
-            for name in row.get("instead", ()):
-                yield from self._awaited("expect", name, "/instead" + jsontext.pointer([name]))
+        for member in ("instead", "until"):
+            for name in row.get(member, ()):
+                yield from self._awaited("expect", name, f"/{member}" + jsontext.pointer([name]))
 
     def _sent(self, verb: str, name: str) -> Iterator[Mistake]:
         kind = self._kinds.get(name)

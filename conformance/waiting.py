@@ -39,7 +39,8 @@ class Waiting:
     """The step that waits: for what, on which connection, until when.
 
     `seen` is how many messages of the connection's inbox it has looked at, `asked` the id of the
-    request whose answer it awaits, `sent` whether that has left.
+    request whose answer it awaits, `sent` whether that has left. `instead` says which messages
+    end the wait for others, or a silence.
     """
 
     step: Step
@@ -77,6 +78,10 @@ class Waiting:
             return self.replies_to(message)
         return self.step.verb == "expect" and fits(self.step.args["expect"], self.match, message)
 
+    def is_over(self, message: Message) -> bool:
+        """Whether this ends the silence; it stays there for a step that awaits it."""
+        return self.step.verb == "silence" and self._is_instead(message)
+
     def replies_to(self, message: Message) -> bool:
         """Whether this is a request that the step answers."""
         here = self.step.verb == "reply" and message.event.connection == self.connection
@@ -91,8 +96,10 @@ class Waiting:
             return f"{gist(message, secrets)} came, which must not come here"
         if verb != "expect" or self.is_for(message):
             return ""
-        is_instead = any(fits(kind, match, message) for kind, match in self.instead.items())
-        return f"{gist(message, secrets)} came instead of {wanted_}" if is_instead else ""
+        return f"{gist(message, secrets)} came instead of {wanted_}" if self._is_instead(message) else ""
+
+    def _is_instead(self, message: Message) -> bool:
+        return any(fits(kind, match, message) for kind, match in self.instead.items())
 
     def _otherwise(self, message: Message, secrets: Container[str]) -> str:
         """How the answer is not what the step wants, without secrets; empty where it is."""

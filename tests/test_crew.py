@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from live import COMMAND, PYTHON, Run, assert_sound, conformance_run, peer, proc
 
 from conformance import scenarios
 from conformance.campaign import Request, prepare
+from conformance.errors import UsageError
+from conformance.fleet import widened
 from conformance.packs import data_root, find
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers use POSIX signals")
@@ -187,6 +190,60 @@ def test_interrupted(tmp_path: Path, signals: list[signal.Signals]) -> None:
     statuses = {row["name"]: row["status"] for row in report["scenarios"]}
     assert statuses == {"cancel": "passed", "gates": "interrupted", "happy-path": "interrupted"}
     assert [row["id"] for row in report["requirements"] if row["verdict"] == "fail"] == []
+
+
+def test_what_one_takes_no_other_has_meanwhile_and_the_rest_goes_on_beside_it(tmp_path: Path) -> None:
+    """Against one world with one arm: whoever asks for the arm while another has it is refused."""
+    program = str(data_root() / "fixtures" / "awp" / "0.1-draft.7" / "targets" / "world.py")
+    ics = tmp_path / "conformance.toml"
+    ics.write_text("sessions = 4\n")
+    taking, looking = ["action-streaming", "cancel-streaming", "resubmission"], "heartbeat"
+    chosen = [word for name in (*taking, looking) for word in ("-s", name)]
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as world:
+        try:
+            assert world.stdout is not None
+            url = world.stdout.readline().strip()
+            options = ("--config", str(ics), "--jobs", "4", *chosen)
+            done = conformance_run(tmp_path / "out", "awp@0.1-draft.7", url, *options)
+        finally:
+            world.terminate()
+    assert done.statuses == dict.fromkeys(sorted([*taking, looking]), "passed")
+    rows = {row["name"]: row for row in done.report["scenarios"]}
+    turns = sorted((header(done, rows[name])["began"], ended(done, rows[name])) for name in taking)
+    assert all(one[1] <= other[0] for one, other in pairwise(turns)), turns
+    assert header(done, rows[looking])["began"] < turns[-1][0]
+    assert turns[0][0] < ended(done, rows[looking])
+
+
+def test_each_of_several_that_run_has_one_scenario_at_a_time(tmp_path: Path) -> None:
+    program = str(data_root() / "fixtures" / "awp" / "0.1-draft.7" / "targets" / "world.py")
+    chosen = ["action-streaming", "cancel-streaming", "heartbeat", "resubmission"]
+    command = [sys.executable, program]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other,
+    ):
+        try:
+            assert one.stdout is not None
+            assert other.stdout is not None
+            urls = [one.stdout.readline().strip(), other.stdout.readline().strip()]
+            options = ("--beside", urls[1], *[word for name in chosen for word in ("-s", name)])
+            done = conformance_run(tmp_path / "out", "awp@0.1-draft.7", urls[0], *options)
+        finally:
+            one.terminate()
+            other.terminate()
+    assert done.statuses == dict.fromkeys(chosen, "passed")
+    opened = [(done.out / row["transcript"]).read_text("utf-8") for row in done.report["scenarios"]]
+    assert {url for text in opened for url in urls if url in text} == {*urls}
+
+
+def test_only_what_runs_already_has_others_beside_it() -> None:
+    made = prepare(Request(find(VA)))
+    with pytest.raises(
+        UsageError, match="--beside is for what runs already, at ws:// or wss://, and not for"
+    ):
+        widened(made, ("ws://127.0.0.1:1",))
+    assert widened(made, ()) is made
 
 
 # ── how many the implementation bears ────────────────────────────────────────────────────────────

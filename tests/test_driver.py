@@ -76,6 +76,12 @@ def test_a_request_over_a_connection_that_has_ended_is_not_tested() -> None:
     assert play.found == {"AWP-CTL-004": "inconclusive"}
 
 
+def test_who_may_have_ended_the_connection_has_no_such_thing() -> None:
+    rest = "  otherwise: not-applicable\n  because: it need not wait\n  proves: AWP-CTL-004\n"
+    play = world("- wait: 1 s\n" + PING + rest).hears(STATE).ends().waits(1.0)
+    assert (play.outcome, play.found) == (("not-applicable", "it need not wait"), {})
+
+
 # ── requests and their answers ───────────────────────────────────────────────────────────────────
 
 
@@ -539,6 +545,16 @@ def test_silence_is_silence() -> None:
 
 def test_silence_ends_with_the_connection() -> None:
     play = world("- silence: 20 s\n- connect: main\n" + PING).ends()
+    assert pings(play) == 1
+
+
+def test_silence_ends_with_what_it_lasts_until_which_is_there_for_the_next_step() -> None:
+    lost = "{world.event: {params: {event: safe_state_entered}}}"
+    steps = f"- silence: 20 s\n  until: {lost}\n- expect: world.event\n  match: {{params: {{seq: 7}}}}\n"
+    play = world(OPEN + steps + PING).hears(READY)
+    play.hears(notice("world.event", event="envelope_violation")).waits(2.0)
+    assert pings(play) == 0
+    play.hears(notice("world.event", event="safe_state_entered", seq=7))
     assert pings(play) == 1
 
 

@@ -221,6 +221,13 @@ def test_use_of_what_is_not_there(name: str, tmp_path: Path) -> None:
     assert mistake(f"{HEAD}- wait: 1 s\n- use: '{name}'\n", AWP, tmp_path) == said
 
 
+def test_what_a_used_file_takes_its_user_takes_too(tmp_path: Path) -> None:
+    (tmp_path / "_u.yaml").write_text(USED.replace("steps:", "takes: [arm, leg]\nsteps:") + "- send: ping\n")
+    own = HEAD.replace("steps:", "takes: [eye, arm]\nsteps:")
+    assert read(f"{own}- use: _u\n", "x.yaml", AWP, tmp_path).takes == ("arm", "eye", "leg")
+    assert read(f"{HEAD}- wait: 1 s\n", "x.yaml", AWP, tmp_path).takes == ()
+
+
 def test_a_mistake_in_a_used_file_stands_there(tmp_path: Path) -> None:
     used = tmp_path / "_u.yaml"
     used.write_text(USED + "- send: pong\n", "utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -570,6 +571,23 @@ def test_launch_starts_one_process_for_all_connections() -> None:
             got = await second.receive()
             assert not isinstance(got, Ended)
             assert got.data == b"still here"
+
+    run(main)
+
+
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        (launch("ws_echo"), r"ws://127\.0\.0\.1:[0-9]+"),
+        (peer("ws_echo", "/own?key=value-of-a-key", scheme="launch"), r"ws://127\.0\.0\.1:[0-9]+/own"),
+        (peer("echo"), ""),
+    ],
+    ids=["url", "query", "process"],
+)
+def test_a_connection_says_where_it_leads_and_no_secret(target: str, place: str) -> None:
+    async def main() -> None:
+        async with using(target) as transport:
+            assert re.fullmatch(place, (await transport.open()).place())
 
     run(main)
 

@@ -190,7 +190,7 @@ def once(memory: Memory, message: Message) -> Iterable[Told]:
 def unknown(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-010: who names an action that was never submitted gets 3008.
 
-    One that was submitted and refused is AWP-ACT-010's.
+    One that was submitted and refused is AWP-ACT-010's, one of another session AWP-PRM-001's.
     """
     session, request = memory.session(message), message.request
     place = session.key if session else message.event.connection
@@ -201,7 +201,8 @@ def unknown(memory: Memory, message: Message) -> Iterable[Told]:
     name = str(request.at("/params/action_id"))
     answered = message.name.endswith(".result") or message.at("/error/code") == 3008
     submitted = not {(session.key, name), (message.event.connection, name)}.isdisjoint(memory.notes)
-    if not submitted and name not in session.actions and answered:
+    foreign = any(name in other.actions for other in memory.sessions.values() if other is not session)
+    if not (submitted or foreign or name in session.actions) and answered:
         yield from refused(message, 3008, f"no action {name} was submitted")
 
 

@@ -28,7 +28,7 @@ Place = tuple[str, int]
 Found = tuple[Session, Channel, Place]
 
 
-def _channel(memory: Memory, message: Message) -> Found | None:
+def channel_of(memory: Memory, message: Message) -> Found | None:
     """The session and the channel of a frame that the session was granted: all rules of frames ask."""
     found: Found | None = memory.once("channel", message, _granted)
     return found
@@ -42,14 +42,15 @@ def _granted(memory: Memory, message: Message) -> Found | None:
     return session, channel, (session.key, place)
 
 
-def _flags(message: Message) -> int:
+def flags_of(message: Message) -> int:
+    """The flags of a frame; 0 where it has none."""
     return whole(message.at("/params/flags")) or 0
 
 
 @rule("obs.frame")
 def modality(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGM-001: frames come only in modalities that the agent said it consumes."""
-    found = _channel(memory, message)
+    found = channel_of(memory, message)
     consumed = names(found[0].agent.get("consumes_modalities")) if found else []
     mine = found[1].declared.get("modality") if found else None
     if not consumed or mine is None or any("*" in one for one in consumed):
@@ -63,7 +64,7 @@ def modality(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("obs.frame")
 def tick(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-002: a frame of a per-tick channel in lockstep carries its tick."""
-    found = _channel(memory, message)
+    found = channel_of(memory, message)
     if found is None or found[0].mode != "lockstep" or found[1].rate is not None:
         return
     if message.at("/params/tick") is None:
@@ -81,17 +82,17 @@ def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name != "obs.frame":
         _start_again(memory, message)
         return
-    found, seq = _channel(memory, message), whole(message.at("/params/seq"))
+    found, seq = channel_of(memory, message), whole(message.at("/params/seq"))
     if found is None or seq is None or not (found[0].whole and memory.complete and found[0].inline):
         return
     last = memory.notes.get(found[2])
-    most, key = whole(found[1].declared.get("keyframe_interval")), _flags(message) & KEYFRAME
+    most, key = whole(found[1].declared.get("keyframe_interval")), flags_of(message) & KEYFRAME
     if key:
         memory.notes[found[2]] = (seq, seq)
         yield HOLDS
     elif last is None:
         memory.notes[found[2]] = (None, seq)
-        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), _flags(message))
+        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), flags_of(message))
     else:
         memory.notes[found[2]] = (last[0] if seq == last[1] + 1 else None, seq)
         yield from _between(memory, found[2], seq, most)
@@ -111,44 +112,7 @@ def _between(memory: Memory, place: Place, seq: int, most: int | None) -> Iterab
         yield Told(f"{seq - since} frames since the keyframe; {most} are declared", "/params/flags", (most,))
 
 
-@rule("obs.frame", "action.status", "session.state", "ping.result", "obs.subscribe.result")
-def current(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-OBS-005: the first frame of a channel that was subscribed is of now, and not of the past.
-
-    `grace` is how much older than the world's latest time stamp it may be, in ms, beside the channel's
-    own period or stale_after_ms.
-    """
-    session = memory.session(message)
-    if session is None or session.mode != "streaming":
-        return
-    clock = memory.notes.get(("clock", session.key), 0)
-    if message.name == "obs.subscribe.result":
-        before = {channel.name for channel in session.channels.values()}
-        for row in tables(message.at("/result/granted")):
-            if row.get("channel") not in before:
-                memory.notes["new", session.key, whole(row.get("channel_id"))] = clock
-        return
-    if message.name == "obs.frame":
-        yield from _first(memory, message)
-    at = "/result/transmit_ns" if message.name == "ping.result" else "/params/ts_mono_ns"
-    if message.party != "agent":
-        memory.notes["clock", session.key] = max(clock, whole(message.at(at)) or 0)
-
-
-def _first(memory: Memory, message: Message) -> Iterable[Told]:
-    found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
-    since = memory.notes.pop(("new", *found[2]), None) if found else None
-    if found is None or since is None or time is None:
-        return
-    allowed = int(_stale_after(found[1]) + memory.options["grace"]) * MS
-    if since - time > allowed:
-        said = f"the first frame is of {time}, and it was {since} when the channel was granted"
-        yield Told(said, "/params/ts_mono_ns", (), time)
-    else:
-        yield HOLDS
-
-
-def _stale_after(channel: Channel) -> float:
+def stale_after(channel: Channel) -> float:
     """The age in ms from which a channel's frames are stale: as declared, else two periods."""
     stated, rate = whole(channel.declared.get("stale_after_ms")), channel.rate
     return float(stated) if stated is not None else 2000 / rate if rate else 0.0
@@ -160,7 +124,7 @@ def gaps(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name != "obs.frame":
         _start_again(memory, message)
         return
-    found, seq = _channel(memory, message), whole(message.at("/params/seq"))
+    found, seq = channel_of(memory, message), whole(message.at("/params/seq"))
     if (
         found is None
         or seq is None
@@ -170,7 +134,7 @@ def gaps(memory: Memory, message: Message) -> Iterable[Told]:
         return
     last = memory.notes.get(found[2])
     memory.notes[found[2]] = seq
-    if last is None or _flags(message) & RESYNC or seq <= last:
+    if last is None or flags_of(message) & RESYNC or seq <= last:
         return  # that it does not grow is another requirement's matter
     if seq == last + 1:
         yield HOLDS
@@ -185,35 +149,16 @@ def resync(memory: Memory, message: Message) -> Iterable[Told]:
         for row in tables(message.at("/result/granted/channels")):
             memory.notes[str(message.at("/result/session_id")), whole(row.get("channel_id"))] = True
         return
-    found = _channel(memory, message)
+    found = channel_of(memory, message)
     if found is None or not memory.notes.pop(found[2], False):
         return
     if found[1].declared.get("loss_class") != "reliable":
         return
-    if _flags(message) & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
+    if flags_of(message) & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
         yield HOLDS
     else:
         said = "the first frame of a reliable channel after a resumption is no keyframe with resync"
-        yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), _flags(message))
-
-
-@rule("obs.frame", "cmd.frame")
-def rate(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside."""
-    found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
-    if found is None or found[1].rate is None or time is None:
-        return
-    times: deque[int] = memory.notes.setdefault(found[2], deque())
-    times.append(time)
-    while times[0] <= time - 1000 * MS:
-        times.popleft()
-    most = found[1].rate * 1.1 + 2
-    if len(times) > most:
-        said = f"{len(times)} frames within a second; the channel was granted {found[1].rate} Hz"
-        times.clear()
-        yield Told(said, "/params/ts_mono_ns", (found[1].rate,))
-    elif len(times) > 1:
-        yield HOLDS
+        yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), flags_of(message))
 
 
 @rule("obs.frame")
@@ -268,7 +213,7 @@ def _json(found: tuple[Session, Channel, Place] | None, message: Message) -> Any
 @rule("obs.frame")
 def payload(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-MOD-001: a payload is what the channel's modality and schema say."""
-    found, text = _channel(memory, message), message.at("/params/payload_b64")
+    found, text = channel_of(memory, message), message.at("/params/payload_b64")
     data = _bytes(text) if isinstance(text, str) else None
     if found is None or data is None:
         return
@@ -288,7 +233,7 @@ def _refused(memory: Memory, found: tuple[Session, Channel, Place], message: Mes
     schema = table(found[1].declared.get("schema"))
     if found[1].declared.get("modality") != "text/event+json" or not schema.keys() & {"type", "properties"}:
         return ""
-    if not _flags(message) & KEYFRAME:
+    if not flags_of(message) & KEYFRAME:
         return ""
     if found[2] not in memory.notes:
         memory.notes[found[2]] = embedded(memory.pack.schemas("receiver"), schema, "")
@@ -299,7 +244,7 @@ def _refused(memory: Memory, found: tuple[Session, Channel, Place], message: Mes
 @rule("obs.frame")
 def metadata(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-007: ts_sim_ns and ts_send_ns are members of the frame, and not of its payload."""
-    found = _channel(memory, message)
+    found = channel_of(memory, message)
     body = _json(found, message)
     if found is None or not isinstance(body, dict):
         return
@@ -314,7 +259,7 @@ def metadata(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("obs.frame")
 def events(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-003: an event channel does not carry the events of the protocol's registry."""
-    found = _channel(memory, message)
+    found = channel_of(memory, message)
     body = _json(found, message)
     if found is None or found[1].declared.get("modality") != "text/event+json" or not isinstance(body, dict):
         return
@@ -363,7 +308,7 @@ def fresh(memory: Memory, message: Message) -> Iterable[Told]:
     if session is None or session.mode != "streaming":
         return
     if message.name == "obs.frame":
-        found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
+        found, time = channel_of(memory, message), whole(message.at("/params/ts_mono_ns"))
         if found is not None and time is not None:
             memory.notes.setdefault(found[2], deque(maxlen=REMEMBERED)).append((time, message.event))
         return
@@ -373,7 +318,7 @@ def fresh(memory: Memory, message: Message) -> Iterable[Told]:
         frames = memory.notes.get((session.key, place), ())
         if stated is None or all(time != stated for time, _ in frames):
             continue
-        last = stated + _stale_after(channel) * MS
+        last = stated + stale_after(channel) * MS
         if frames[-1][0] <= last:
             yield HOLDS
             return
@@ -393,7 +338,7 @@ def applied(memory: Memory, message: Message) -> Iterable[Told]:
     if session is None or not (session.whole and session.inline and memory.complete):
         return
     if message.name == "cmd.frame":
-        found = _channel(memory, message)
+        found = channel_of(memory, message)
         if found is not None:
             key, seq = (session.key, found[1].name), whole(message.at("/params/seq"))
             sent, last = memory.notes.get(key, (0, None))

@@ -182,6 +182,47 @@ def agent_clock(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told(f"the agent's clock is at {time}, and was at {last}", at, (last,), time)
 
 
+@dataclass(slots=True)
+class _Burst:
+    """Pings that were under way together: when each was received, in the order they were sent."""
+
+    received: dict[int, int | None]
+
+
+@rule("ping", "ping.result", "session.open.result", "session.resume.result")
+def received(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-TRN-002: pings that are under way together are received in the order in which they were sent."""
+    place = message.event.connection
+    if message.name.startswith("session."):
+        memory.forget(place)  # the clock is another one
+        return
+    asked = message if message.name == "ping" else message.request
+    if asked is None:
+        return
+    burst: _Burst = memory.notes.setdefault((place, asked.party), _Burst({}))
+    if message.name == "ping":
+        if None not in burst.received.values():
+            burst.received.clear()
+        burst.received[asked.seq] = None
+        return
+    time = whole(message.at("/result/receive_ns"))
+    if time is None or asked.seq not in burst.received:
+        return
+    burst.received[asked.seq] = time
+    yield from _in_order(burst.received, asked.seq, time)
+
+
+def _in_order(received: dict[int, int | None], seq: int, time: int) -> Iterable[Told]:
+    known = {one: at for one, at in received.items() if at is not None and one != seq}
+    late = [at for one, at in known.items() if (one < seq and at > time) or (one > seq and at < time)]
+    if late:
+        sent = "before" if late[0] > time else "after"
+        said = f"it was received at {time}, and one that was sent {sent} it at {late[0]}"
+        yield Told(said, "/result/receive_ns", (), time)
+    elif known:
+        yield HOLDS
+
+
 SAMPLES = 8
 """The estimate is of one of so many of the latest exchanges (AWP-CLK-008)."""
 

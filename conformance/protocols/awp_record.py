@@ -133,7 +133,7 @@ class Memory:
         self._found_of: Message | None = None
         self._found: dict[str, Any] = {}
         self.sessions: dict[str, Session] = {}
-        self.opened: set[str] = set()
+        self.opened: dict[str, str] = {}  # connection → where it leads, where that is known
         self.ended: dict[str, Closed] = {}
         self._current: dict[str, str] = {}
         self._greetings: dict[str, Message] = {}
@@ -266,7 +266,7 @@ class Memory:
     def _connected(self, event: Opened | Closed) -> None:
         """A connection begins or ends."""
         if isinstance(event, Opened):
-            self.opened.add(event.connection)
+            self.opened[event.connection] = event.detail
             self.ended.pop(event.connection, None)
             for known in (self._current, self._greetings, self._manifests):
                 known.pop(event.connection, None)

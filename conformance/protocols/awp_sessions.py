@@ -238,14 +238,18 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @rule("session.open.result", "session.resume.result")
 def plaintext(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-SEC-001: a stream endpoint on another machine is encrypted."""
+    """AWP-SEC-001: a session, or a stream endpoint, on another machine is encrypted."""
+    yield from _encrypted(memory.opened.get(message.event.connection, ""), "")
     for place, endpoint in enumerate(tables(message.at("/result/stream_endpoints"))):
-        url = urlsplit(str(endpoint.get("url", "")))
-        if url.scheme in ("ws", "http") and url.hostname not in LOOPBACK:
-            said = f"{url.scheme}://{url.hostname} is neither encrypted nor on this machine"
-            yield Told(said, f"/result/stream_endpoints/{place}/url")
-        elif url.scheme:
-            yield HOLDS
+        yield from _encrypted(str(endpoint.get("url", "")), f"/result/stream_endpoints/{place}/url")
+
+
+def _encrypted(text: str, pointer: str) -> Iterable[Told]:
+    url = urlsplit(text)
+    if url.scheme in ("ws", "http") and url.hostname not in LOOPBACK:
+        yield Told(f"{url.scheme}://{url.hostname} is neither encrypted nor on this machine", pointer)
+    elif url.scheme in ("ws", "http", "wss", "https"):
+        yield HOLDS
 
 
 @rule("session.open.result", "session.resume.result")

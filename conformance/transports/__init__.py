@@ -69,6 +69,9 @@ class Ended:
 class Connection(Protocol):
     """One conversation with the implementation. One task sends and one receives, or one does both."""
 
+    def place(self) -> str:
+        """The URL that it leads to, without credentials and query; empty where there is none."""
+
     def framing(self) -> Framing:
         """What cuts the bytes of `Incoming` into messages."""
 

@@ -50,6 +50,10 @@ class ErrandConnection:
         self._deadline = Deadline()
         self._worker = asyncio.create_task(self._work())
 
+    def place(self) -> str:
+        """No URL."""
+        return ""
+
     def framing(self) -> Framing:
         """Each answer comes whole."""
         return Documents()

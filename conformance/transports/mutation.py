@@ -26,6 +26,10 @@ class MutatingConnection:
         self._framing = connection.framing()
         self._ready: deque[Incoming | Ended] = deque()
 
+    def place(self) -> str:
+        """Where the other leads."""
+        return self._inner.place()
+
     def framing(self) -> Framing:
         """Whatever the other has, each `Incoming` here is one message."""
         return Apart()

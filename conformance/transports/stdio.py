@@ -32,6 +32,10 @@ class StdioConnection:
         self.child = child
         self._frames = frames
 
+    def place(self) -> str:
+        """No URL."""
+        return ""
+
     def framing(self) -> Framing:
         """What cuts standard output into messages."""
         return self._frames.cut()

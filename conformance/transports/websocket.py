@@ -68,9 +68,10 @@ class WebSocketConnection:
     noticed, and the peer can go on writing, while the kit is busy.
     """
 
-    def __init__(self, socket: Socket, options: Options) -> None:
-        """Speak over a socket after the opening handshake."""
+    def __init__(self, socket: Socket, options: Options, place: str = "") -> None:
+        """Speak over a socket after the opening handshake; `place` is what the kit connected to."""
         self._socket = socket
+        self._place = options.access.hidden(place)
         self._options = options
         self._hidden = options.access.hidden
         self._room = asyncio.Event()
@@ -80,6 +81,10 @@ class WebSocketConnection:
         self._deadline = Deadline()
         self._watch = asyncio.get_running_loop().call_later(self._rest, self._look)
         self._pump = asyncio.create_task(self._fill())
+
+    def place(self) -> str:
+        """What the kit connected to, if it did."""
+        return self._place
 
     def framing(self) -> Framing:
         """Each message comes whole."""
@@ -240,7 +245,7 @@ class WebSocketTransport:
             socket = await self._connect(access)
         except (OSError, EOFError, ValueError, WebSocketException) as error:
             raise _condition(error)(self._why(error, access)) from None
-        connection = WebSocketConnection(socket, self._options)
+        connection = WebSocketConnection(socket, self._options, _shown(self._url))
         self._connections.append(connection)
         chosen = socket.subprotocol
         if chosen not in (self._options.subprotocols or (None,)):

@@ -413,7 +413,7 @@ def goes_on_after_a_handover(world: World) -> None:
 # What time does.
 
 
-@fault("AWP-TIM-006", "action-streaming")
+@fault("AWP-TIM-006", "telemetry")
 def sends_no_telemetry(world: World) -> None:
     silently(world, "_send_telemetry")
 

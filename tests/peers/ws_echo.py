@@ -1,5 +1,9 @@
-"""No fault: answers each message with the same, text or binary, and chooses the subprotocol `echo`."""
+"""No fault: answers each message with the same, text or binary, and chooses the subprotocol `echo`.
 
+What stands on its command line ends the URL that it prints.
+"""
+
+import sys
 from collections.abc import Sequence
 
 from websockets.sync.server import ServerConnection, serve
@@ -16,5 +20,5 @@ def choose(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol |
 
 
 with serve(echo, "127.0.0.1", 0, select_subprotocol=choose, compression=None, max_size=None) as server:
-    print(f"ws://127.0.0.1:{server.socket.getsockname()[1]}", flush=True)
+    print(f"ws://127.0.0.1:{server.socket.getsockname()[1]}{''.join(sys.argv[1:])}", flush=True)
     server.serve_forever()

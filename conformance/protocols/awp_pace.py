@@ -1,0 +1,116 @@
+"""Agent World Protocol: how often frames come on a channel, and of which time the first one is."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from conformance.correlation import Message
+from conformance.protocols.awp_channels import RESYNC, Place, channel_of, flags_of, stale_after
+from conformance.protocols.awp_record import MS, Channel, Memory, Session
+from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_values import tables, whole
+
+
+@rule(
+    "obs.frame",
+    "action.status",
+    "session.state",
+    "ping.result",
+    "obs.subscribe.result",
+    "session.open.result",
+    "world.tick.result",
+)
+def current(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-OBS-005: the first frame of a channel that was subscribed is of now, and not of the past.
+
+    In lockstep, now is the tick. Else `grace` is how much older than the world's latest time stamp it may
+    be, in ms, beside the channel's own period or stale_after_ms.
+    """
+    session = memory.session(message)
+    if message.name == "session.open.result":
+        memory.notes["clock", str(message.at("/result/session_id"))] = whole(message.at("/result/tick")) or 0
+        return
+    if session is None or session.mode not in ("streaming", "lockstep"):
+        return
+    clock = memory.notes.get(("clock", session.key), 0)
+    if message.name == "obs.subscribe.result":
+        before = {channel.name for channel in session.channels.values()}
+        for row in tables(message.at("/result/granted")):
+            if row.get("channel") not in before:
+                memory.notes["new", session.key, whole(row.get("channel_id"))] = clock
+        return
+    if message.name == "obs.frame":
+        yield from _first(memory, message, session.mode)
+    if message.party != "agent":
+        at = NOW[session.mode].get(message.name, NOW[session.mode]["*"])
+        memory.notes["clock", session.key] = max(clock, whole(message.at(at)) or 0)
+
+
+NOW = {
+    "streaming": {"ping.result": "/result/transmit_ns", "*": "/params/ts_mono_ns"},
+    "lockstep": {"world.tick.result": "/result/tick", "*": "/params/tick"},
+}
+"""Where a message says how late it is."""
+
+
+def _first(memory: Memory, message: Message, mode: str) -> Iterable[Told]:
+    at = "/params/tick" if mode == "lockstep" else "/params/ts_mono_ns"
+    found, time = channel_of(memory, message), whole(message.at(at))
+    since = memory.notes.pop(("new", *found[2]), None) if found else None
+    if found is None or since is None or time is None:
+        return
+    allowed = 0 if mode == "lockstep" else int(stale_after(found[1]) + memory.options["grace"]) * MS
+    if since - time > allowed:
+        yield Told(
+            f"the first frame is of {time}, and it was {since} when the channel was granted", at, (), time
+        )
+    else:
+        yield HOLDS
+
+
+AFRESH = ("world.event", "world.reset.result", "world.restore.result", "session.resume.result")
+"""After which a tick may be shown once more: a reset, and a connection that took the place of another."""
+
+
+@rule("obs.frame", "cmd.frame", *AFRESH)
+def rate(memory: Memory, message: Message) -> Iterable[Told]:
+    """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside; in
+    lockstep, a channel without a rate has one frame a tick.
+    """
+    found, time = channel_of(memory, message), whole(message.at("/params/ts_mono_ns"))
+    if message.name in AFRESH:
+        session = memory.session(message)
+        memory.forget(session.key if session else None)
+        memory.forget(str(message.at("/result/session_id")))
+        return
+    if found is None or time is None:
+        return
+    if found[1].rate is None:
+        yield from _once_a_tick(memory, message, found)
+        return
+    times: deque[int] = memory.notes.setdefault(found[2], deque())
+    times.append(time)
+    while times[0] <= time - 1000 * MS:
+        times.popleft()
+    most = found[1].rate * 1.1 + 2
+    if len(times) > most:
+        said = f"{len(times)} frames within a second; the channel was granted {found[1].rate} Hz"
+        times.clear()
+        yield Told(said, "/params/ts_mono_ns", (found[1].rate,))
+    elif len(times) > 1:
+        yield HOLDS
+
+
+def _once_a_tick(memory: Memory, message: Message, found: tuple[Session, Channel, Place]) -> Iterable[Told]:
+    tick = whole(message.at("/params/tick"))
+    if found[0].mode != "lockstep" or tick is None:
+        return
+    last = memory.notes.get(found[2])
+    memory.notes[found[2]] = tick
+    if last is None or flags_of(message) & RESYNC:
+        return
+    if tick == last:
+        yield Told(f"one more frame of tick {tick}; the channel has one a tick", "/params/tick", (), tick)
+    else:
+        yield HOLDS
