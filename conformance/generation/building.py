@@ -288,6 +288,8 @@ class _Drawing:
                         value = self._scalar(sort, shape, attempt)
                 except Impossible:
                     break
+                if quest is not None and quest.found is None:
+                    break  # it does not hold what was wished for
                 if not any(same(value, one) for one in shape.banned):
                     return value
         raise Impossible
@@ -320,7 +322,7 @@ class _Drawing:
 
     def _object(self, shape: Shape, depth: int, quest: _Quest | None, where: str) -> JSON:
         extra: dict[str, list[Site]] = {}
-        wanted = self._wanted_name(shape, quest)
+        wanted = self._wanted_name(shape, depth, quest)
         for names, values in shape.some_members:
             name = self._new_name([*shape.names, names], shape, [*shape.required, *extra], [values])
             extra[name] = [values]
@@ -369,12 +371,12 @@ class _Drawing:
             if needed:
                 raise
 
-    def _wanted_name(self, shape: Shape, quest: _Quest | None) -> str | None:
+    def _wanted_name(self, shape: Shape, depth: int, quest: _Quest | None) -> str | None:
         """The member in which the wish goes on, if it does."""
         if quest is None or (quest.target is not None and quest.found is not None):
             return None
         if quest.target is None:
-            return quest.steps.pop(0) if quest.steps else None
+            return quest.steps[depth] if depth < len(quest.steps) else None
         names = self._known(shape)
         far = {name: quest.distance(shape.member(name)) for name in names}
         best = min(far, key=lambda name: far[name], default=None)
@@ -448,7 +450,7 @@ class _Drawing:
     # Arrays
 
     def _array(self, shape: Shape, depth: int, quest: _Quest | None, where: str) -> JSON:
-        wanted = self._wanted_index(shape, quest)
+        wanted = self._wanted_index(shape, depth, quest)
         placed = self._placed(shape, wanted)
         least = max([shape.count[0], 2 * shape.repeats, *(index + 1 for index in placed)])
         most = min(shape.count[1], max(least, least + 3 if depth < 4 else least))
@@ -499,11 +501,11 @@ class _Drawing:
             return False
         return one.site not in placed.get(index, ([], ()))[0]
 
-    def _wanted_index(self, shape: Shape, quest: _Quest | None) -> int | None:
+    def _wanted_index(self, shape: Shape, depth: int, quest: _Quest | None) -> int | None:
         if quest is None or (quest.target is not None and quest.found is not None):
             return None
         if quest.target is None:
-            step = quest.steps.pop(0) if quest.steps else ""
+            step = quest.steps[depth] if depth < len(quest.steps) else ""
             if step and not step.isdecimal():
                 raise Impossible
             return int(step) if step else None
