@@ -63,7 +63,7 @@ class Site:
         if schema is True:
             return {}
         if schema is False:
-            return {"not": True}
+            return {"enum": []}
         return {"$ref": schema["$ref"]} if self._home.legacy and "$ref" in schema else schema
 
     @property

@@ -184,10 +184,17 @@ class Flattening:
         return True
 
     def probe(self, sites: Iterable[Site]) -> Shape:
-        """What holds of the sites whatever is chosen; Impossible where that is nothing."""
+        """What holds of the sites whatever is chosen; Impossible where that is nothing, or where of one
+        choice no way is left."""
         shape = Shape()
-        self._absorb(shape, [(site, (-2,)) for site in sites], [], set())
+        pending: list[Choice] = []
+        self._absorb(shape, [(site, (-2,)) for site in sites], pending, set())
         self.settle(shape)
+        for choice in pending:
+            if choice.refuted is None or self._goes(shape, (choice.refuted,)):
+                live = (way for way in choice.ways if self._goes(shape, way))
+                if next(live, None) is None:
+                    raise Impossible
         return shape
 
     def _absorb(
@@ -495,7 +502,8 @@ def _no_array(shape: Shape, is_hopeless: Tries) -> bool:
     least, most = shape.count
     needed = [place + 1 for place, _, _ in shape.some_items] + [one.least for one in shape.contains]
     least = max([least, 2 * shape.repeats, *needed])
-    if least > most or (shape.unique and shape.repeats):
+    crowded = any(one.most is not None and one.least > one.most for one in shape.contains)
+    if least > most or crowded or (shape.unique and shape.repeats):
         return True
     return any(is_hopeless(shape.item(index)) for index in range(min(least, 8)))
 
