@@ -8,6 +8,7 @@ keyword of it is broken.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import Any, NamedTuple
 
 from conformance import jsontext
@@ -67,15 +68,30 @@ class _Quest:
 
 
 class Builder:
-    """Makes values of the definition at `location`, or of a schema of our own over the same documents."""
+    """Makes values of the definition at `location`, or of a schema of our own over the same documents.
 
-    def __init__(self, schemas: Schemas, location: str = "", schema: Any = None) -> None:
+    `shapes` says how many ways in which a schema can hold are kept.
+    """
+
+    def __init__(self, schemas: Schemas, location: str = "", schema: Any = None, shapes: int = SHAPES) -> None:
+        self._kept = shapes
         self._schemata = Schemata(schemas)
         self.root = self._schemata.at(location) if location else self._schemata.with_root(schema)
         self._hopeless: dict[tuple[int, ...], bool] = {}
         self._flat = Flattening(self._is_hopeless)
         self._shapes: dict[Any, list[Shape]] = {}
         self._heights: dict[tuple[int, ...], int] = {}
+
+    @property
+    def schemata(self) -> Schemata:
+        """The schemas that it makes values of, in their places."""
+        return self._schemata
+
+    def keeping(self, shapes: int) -> Builder:
+        """The same over the same sites, with so many ways kept."""
+        other = copy(self)
+        other._kept, other._shapes, other._heights = shapes, {}, {}
+        return other
 
     def build(self, choices: Choices, wish: Wish | None = None) -> JSON:
         """A value that fits; NothingFits where there is none, or none with the wish."""
@@ -130,7 +146,7 @@ class Builder:
         flat = Flattening(self._is_hopeless, quest.breaking) if quest and quest.breaking else self._flat
         prefer = quest.distance if quest and quest.target else None
         known: set[tuple[int, ...]] = set()
-        for seed in range(SHAPES if prefer is None else 3):
+        for seed in range(min(self._kept, SHAPES if prefer is None else 3)):
             path = _Path(None if seed == 0 else Seeded(seed), prefer)
             for _ in range(_TRIES * (4 if seed == 0 else 1)):
                 try:

@@ -20,7 +20,8 @@ from conformance.monitor import Monitor
 from conformance.packs import Kind, Pack
 from conformance.schemas import DRAFT_7, Schemas
 
-_HOME = "message"
+HOME = "message"
+"""The location of the schema of a whole message among those of a `KindMaker`."""
 _ANSWERS = ("result", "error")
 
 
@@ -31,8 +32,8 @@ class KindMaker:
         self.pack, self.kind = pack, kind
         self._form, self._as_published = form, as_published
         known = pack.schemas(form, as_published=as_published)
-        self.schemas = Schemas({**known.documents, _HOME: self._whole(known)}, known.dialect)
-        self.builder = Builder(self.schemas, _HOME)
+        self.schemas = Schemas({**known.documents, HOME: self._whole(known)}, known.dialect)
+        self.builder = Builder(self.schemas, HOME)
 
     def build(self, choices: Choices, wish: Wish | None = None) -> JSON:
         """A message, which is not judged yet; NothingFits where there is none."""
@@ -40,7 +41,7 @@ class KindMaker:
 
     def is_valid(self, value: JSON) -> bool:
         """Whether a message is of the kind and fits, by its schema and by all that `validate --stateless` asks."""
-        return self.schemas.is_valid(_HOME, value) and not any(self.broken(value))
+        return self.schemas.is_valid(HOME, value) and not any(self.broken(value))
 
     def broken(self, value: JSON) -> Iterator[Finding]:
         """The findings against a message."""
