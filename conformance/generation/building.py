@@ -8,6 +8,7 @@ keyword of it is broken.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from conformance import jsontext
@@ -21,7 +22,6 @@ from conformance.generation.schemata import Schemata, Site, below
 from conformance.generation.shapes import Flattening, Impossible, Shape, fits
 from conformance.generation.shapes import Contains as Containing
 from conformance.schemas import Schemas
-from conformance.wording import type_name
 
 SHAPES = 24
 """At most so many ways in which a schema can hold are kept; others are drawn anew."""
@@ -295,7 +295,7 @@ class _Drawing:
         raise Impossible
 
     def _choices_of(self, values: list[JSON]) -> JSON:
-        return values[self._choices.index(len(values))] if len(values) > 1 else values[0]
+        return deepcopy(values[self._choices.index(len(values))] if len(values) > 1 else values[0])
 
     def _sorts(self, shape: Shape, depth: int, quest: _Quest | None) -> list[str]:
         """The types to try, in this order: those that the schema speaks of first."""
@@ -559,6 +559,3 @@ def _far(shape: Shape, quest: _Quest) -> int:
     sites += [one.rest for one in shape.items if one.rest is not None]
     sites += [one.site for one in shape.contains] + list(shape.names)
     return 1 + quest.distance(sites)
-
-
-__all__ = ["Builder", "Built", "NothingFits", "Wish", "type_name"]
