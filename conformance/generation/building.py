@@ -285,7 +285,7 @@ class _Drawing:
                     elif sort == "array":
                         value = self._array(shape, depth, quest, where)
                     else:
-                        value = self._scalar(sort, shape, attempt)
+                        value = self._scalar(sort, shape, attempt, where)
                 except Impossible:
                     break
                 if quest is not None and quest.found is None:
@@ -310,13 +310,15 @@ class _Drawing:
             first = self._choices.index(len(known)) if len(known) > 1 and depth <= _DEEP else 0
         return known[first:] + known[:first]
 
-    def _scalar(self, sort: str, shape: Shape, attempt: int) -> JSON:
+    def _scalar(self, sort: str, shape: Shape, attempt: int, where: str) -> JSON:
         choices = self._choices.again(attempt) if attempt else self._choices
         if sort == "null":
             return None
         if sort == "boolean":
             return bool(choices.index(2))
-        return numbers.number(shape, choices) if sort == "number" else texts.text(shape, choices)
+        if sort == "number":
+            return numbers.number(shape, choices)
+        return texts.text(shape, choices, where.rpartition("/")[2])
 
     # Objects
 
