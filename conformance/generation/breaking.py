@@ -213,8 +213,12 @@ _BREAKERS: Mapping[str, Breaker] = {
     "enum": _value,
     "minimum": _beyond("minimum", -1),
     "maximum": _beyond("maximum", 1),
-    "exclusiveMinimum": lambda _, schema, __: iter((schema["exclusiveMinimum"], schema["exclusiveMinimum"] - 1)),
-    "exclusiveMaximum": lambda _, schema, __: iter((schema["exclusiveMaximum"], schema["exclusiveMaximum"] + 1)),
+    "exclusiveMinimum": lambda _, schema, __: iter(
+        (schema["exclusiveMinimum"], schema["exclusiveMinimum"] - 1)
+    ),
+    "exclusiveMaximum": lambda _, schema, __: iter(
+        (schema["exclusiveMaximum"], schema["exclusiveMaximum"] + 1)
+    ),
     "multipleOf": _multiple,
     "minLength": _shorter,
     "maxLength": _longer,

@@ -8,7 +8,7 @@ keyword of it is broken.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
+from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
 from conformance import jsontext
@@ -22,7 +22,6 @@ from conformance.generation.schemata import Schemata, Site, below
 from conformance.generation.shapes import Flattening, Impossible, Shape, fits
 from conformance.generation.shapes import Contains as Containing
 from conformance.schemas import Schemas
-from conformance.wording import type_name
 
 SHAPES = 24
 """At most so many ways in which a schema can hold are kept; others are drawn anew."""
@@ -301,7 +300,7 @@ class _Drawing:
                     elif sort == "array":
                         value = self._array(shape, depth, quest, where)
                     else:
-                        value = self._scalar(sort, shape, attempt)
+                        value = self._scalar(sort, shape, attempt, where)
                 except Impossible:
                     break
                 if quest is not None and quest.found is None:
@@ -311,7 +310,7 @@ class _Drawing:
         raise Impossible
 
     def _choices_of(self, values: list[JSON]) -> JSON:
-        return values[self._choices.index(len(values))] if len(values) > 1 else values[0]
+        return deepcopy(values[self._choices.index(len(values))] if len(values) > 1 else values[0])
 
     def _sorts(self, shape: Shape, depth: int, quest: _Quest | None) -> list[str]:
         """The types to try, in this order: those that the schema speaks of first."""
@@ -326,13 +325,15 @@ class _Drawing:
             first = self._choices.index(len(known)) if len(known) > 1 and depth <= _DEEP else 0
         return known[first:] + known[:first]
 
-    def _scalar(self, sort: str, shape: Shape, attempt: int) -> JSON:
+    def _scalar(self, sort: str, shape: Shape, attempt: int, where: str) -> JSON:
         choices = self._choices.again(attempt) if attempt else self._choices
         if sort == "null":
             return None
         if sort == "boolean":
             return bool(choices.index(2))
-        return numbers.number(shape, choices) if sort == "number" else texts.text(shape, choices)
+        if sort == "number":
+            return numbers.number(shape, choices)
+        return texts.text(shape, choices, where.rpartition("/")[2])
 
     # Objects
 
@@ -575,6 +576,3 @@ def _far(shape: Shape, quest: _Quest) -> int:
     sites += [one.rest for one in shape.items if one.rest is not None]
     sites += [one.site for one in shape.contains] + list(shape.names)
     return 1 + quest.distance(sites)
-
-
-__all__ = ["Builder", "Built", "NothingFits", "Wish", "type_name"]

@@ -87,7 +87,12 @@ def constraints(spot: Spot) -> Iterator[Constraint]:
     if spot.site.schema is False:
         keyword = spot.location.rpartition("/")[2]
         above = spot.location.rpartition("/")[0].rpartition("/")[2]
-        named = keyword in ITS_OWN and above not in ("properties", "patternProperties", "$defs", "definitions")
+        named = keyword in ITS_OWN and above not in (
+            "properties",
+            "patternProperties",
+            "$defs",
+            "definitions",
+        )
         yield Constraint(spot, keyword if named else "false", spot.location)
         return
     for keyword, value in spot.site.keywords.items():

@@ -38,7 +38,8 @@ def _time(choices: Choices) -> str:
 
 
 def _date_time(choices: Choices) -> str:
-    return f"{_date(choices)}T{_time(choices)}"
+    # Within one month, as the times of one message are.
+    return f"2026-01-{choices.integer(1, 28):02}T{_time(choices)}"
 
 
 def _uuid(choices: Choices) -> str:

@@ -298,7 +298,8 @@ class _Drawing:
         else:
             if self._most is not None:
                 high = max(node.low, min(high, self._most // size))
-            count = self._choices.integer(node.low, high) if high > node.low else node.low
+            likely = high if high - node.low < 3 or self._choices.chance(20) else node.low + 2
+            count = self._choices.integer(node.low, likely) if likely > node.low else node.low
         return "".join(self.of(inside) for _ in range(count))
 
     def _nothing(self, node: Node) -> str:

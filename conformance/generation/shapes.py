@@ -143,7 +143,8 @@ class Flattening:
         shape = Shape()
         pending: list[Choice] = []
         seen: set[tuple[int, bool]] = set()
-        self._absorb(shape, [(site, (number,)) for number, site in enumerate(sites)], pending, seen)
+        first = [(site, (number,)) for number, site in enumerate(sites)]
+        self._absorb(shape, first[::-1], pending, seen)
         self.settle(shape)
         while pending:
             choice, live = self._next(shape, pending)
@@ -242,7 +243,8 @@ def take(
         elif keyword in ("$ref", "$dynamicRef"):
             todo.append((site.target(value), (*path, 0)))
         elif keyword == "allOf":
-            todo += [(site.child(sub), (*path, 1, place)) for place, sub in enumerate(value)]
+            applied = [(site.child(sub), (*path, 1, place)) for place, sub in enumerate(value)]
+            todo += reversed(applied)  # the last is taken first
         elif keyword in _CHOICES:
             pending += _CHOICES[keyword](site, value, keywords, (*path, 2, number))
     _take_members(shape, keywords, site, path)

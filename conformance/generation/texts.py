@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +11,8 @@ from conformance.generation import formats, regexes
 from conformance.generation.choosing import Choices
 from conformance.generation.shapes import Impossible, Shape, text_fits
 
-_WORDS = ("a", "b", "task", "note", "alpha", "status", "one", "x-ray", "value", "über")
+_WORDS = ("a", "b", "one", "note", "alpha", "status", "task", "value", "as agreed", "x-ray", "über")
+_ID = re.compile(r"(?:(.*[a-z0-9])_?)?(?:[iI][dD]|ID)$")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 -_ABCé✓"
 _TRIES = 40
 
@@ -32,17 +34,20 @@ def of_pattern(pattern: str, choices: Choices) -> str:
     raise Impossible
 
 
-def text(shape: Shape, choices: Choices) -> str:
-    """A text of the length, the patterns and the formats of the shape; Impossible where none is found."""
+def text(shape: Shape, choices: Choices, name: str = "") -> str:
+    """A text of the length, the patterns and the formats of the shape; Impossible where none is found.
+
+    `name` is the member's whose value it is to be: an id is said to be one.
+    """
     for attempt in range(_TRIES):
         drawing = choices if attempt == 0 else choices.again(attempt)
-        made = _drawn(shape, drawing, attempt)
+        made = _drawn(shape, drawing, attempt, name)
         if text_fits(shape, made) and _has_formats(shape, made):
             return made
     raise Impossible
 
 
-def _drawn(shape: Shape, choices: Choices, attempt: int) -> str:
+def _drawn(shape: Shape, choices: Choices, attempt: int, name: str) -> str:
     known = [name for name in shape.formats if name in formats.MAKERS]
     if known and (attempt % 2 == 0 or not shape.patterns):
         return formats.MAKERS[known[attempt % len(known)]](choices)
@@ -53,16 +58,22 @@ def _drawn(shape: Shape, choices: Choices, attempt: int) -> str:
             return regexes.drawn(pattern, choices, least, most)
         except regexes.NoText:
             raise Impossible from None
-    return _free(least, most, choices)
+    return _free(least, most, choices, name)
 
 
-def _free(least: int, most: int, choices: Choices) -> str:
-    if choices.chance(60):
-        made = word(choices)
+def _free(least: int, most: int, choices: Choices, name: str) -> str:
+    if not choices.chance(25):
+        made = _said(choices, name)
         if least <= len(made) <= most:
             return made
     length = choices.integer(least, min(most, least + 8))
     return "".join(_LETTERS[choices.index(len(_LETTERS))] for _ in range(length))
+
+
+def _said(choices: Choices, name: str) -> str:
+    """What a person would write: of an id, what it is of and a number."""
+    names = _ID.search(name)
+    return f"{(names[1] or 'id').lower()}-{choices.integer(1, 99)}" if names else word(choices)
 
 
 def _has_formats(shape: Shape, made: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.events import JSON
-from conformance.generation.making import Maker
+from conformance.generation.sampling import Sampler
 from conformance.generation.wishes import Path, Wish, as_schema
 from conformance.jsontext import MISSING
 from conformance.schemas import Schemas
@@ -39,7 +39,7 @@ class Home(NamedTuple):
 class Twins:
     """Makes valid values of a home, with wishes."""
 
-    def __init__(self, schemas: Schemas, maker: Maker, home: Home) -> None:
+    def __init__(self, schemas: Schemas, maker: Sampler, home: Home) -> None:
         self._schemas, self._maker, self._home = schemas, maker, home
         self._made: dict[str, tuple[JSON, bool]] = {}
 

@@ -17,7 +17,7 @@ from conformance.generation import breaking
 from conformance.generation.constraints import FRESH, Constraint, Spot, Walk, constraints
 from conformance.generation.exactness import hit
 from conformance.generation.kinds import HOME, KindMaker
-from conformance.generation.making import Maker
+from conformance.generation.sampling import Sampler
 from conformance.generation.reasons import Reasons
 from conformance.generation.twins import Home, Twins, put
 from conformance.generation.wishes import Path, Wish, further
@@ -62,7 +62,7 @@ class Workshop:
     def __init__(self, schemas: Schemas, root: str, home: Home | None = None, at: str = "") -> None:
         self._schemas, self._root = schemas, root if "#" in root else f"{root}#"
         self._at, self._above = at, tuple(jsontext.parts(at))
-        self._maker = Maker(schemas)
+        self._maker = Sampler(schemas)
         self._twins = Twins(schemas, self._maker, home or Home(self._root, self._root))
         self._reasons = Reasons(schemas, self._root)
         self._walk = Walk(self._maker.schemata, self._name, self._is_dead)
@@ -91,7 +91,9 @@ class Workshop:
         reason = self._reasons.by_another(constraint, self._same_place(constraint))
         if reason:
             return unbroken._replace(reason=reason)
-        return self._otherwise(constraint, twin) or unbroken._replace(reason=self._reasons.at_last(constraint))
+        return self._otherwise(constraint, twin) or unbroken._replace(
+            reason=self._reasons.at_last(constraint)
+        )
 
     def _same_place(self, constraint: Constraint) -> Iterator[Spot]:
         """The spots that govern the same part, whatever a value takes there."""
@@ -203,10 +205,11 @@ def _with_one_more(path: Path, twin: JSON) -> Iterator[JSON]:
 def workshop(pack: Pack, kind: str, *, form: str = "sender", as_published: bool = False) -> Workshop:
     """The workshop of a kind of a pack; NoSuchKind where it has none of that name."""
     found = pack.kind(kind)
-    maker = KindMaker(pack, found, form, as_published=as_published)
+    maker, known = KindMaker(pack, found, form, as_published=as_published), pack.schemas(form, as_published=as_published)
+    schemas = Schemas({**known.documents, HOME: maker.schemas.documents[HOME]}, known.dialect)
     # The first part of its schema is the envelope with the kind's own; the others are what requirements ask.
     home = Home(f"{HOME}#/allOf/0", HOME, maker.is_valid, tuple(_specimens(pack, kind)))
-    return Workshop(maker.schemas, found.schema, home, found.at)
+    return Workshop(schemas, found.schema, home, found.at)
 
 
 def _specimens(pack: Pack, kind: str) -> list[JSON]:

@@ -27,7 +27,7 @@ def further(wishes: Iterable[Wish], above: Path) -> tuple[Wish, ...]:
 
 def as_schema(wishes: Iterable[Wish], legacy: bool) -> dict[str, Any]:
     """One schema for all the wishes; `legacy` for one of draft-07."""
-    mine = [wish for wish in wishes]
+    mine = list(wishes)
     made: dict[str, Any] = {}
     here = [wish.schema for wish in mine if not wish.path and wish.schema is not True]
     if here:

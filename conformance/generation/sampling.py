@@ -18,7 +18,7 @@ SEEDS = 4
 """So many values are drawn at most beside the simplest."""
 
 
-class Maker:
+class Sampler:
     """Makes values; what one needs to know of the schemas is found out once for all of them."""
 
     def __init__(self, schemas: Schemas) -> None:
