@@ -19,8 +19,8 @@ from conformance.generation import numbers, texts
 from conformance.generation.choosing import Choices, Seeded
 from conformance.generation.opposites import Way
 from conformance.generation.schemata import Schemata, Site, below
-from conformance.generation.shapes import Flattening, Impossible, Shape, fits
 from conformance.generation.shapes import Contains as Containing
+from conformance.generation.shapes import Flattening, Impossible, Shape, fits
 from conformance.schemas import Schemas
 
 SHAPES = 24

@@ -62,6 +62,16 @@ class Spot(NamedTuple):
         return jsontext.pointer(self.path)
 
 
+    def moved(self, depth: int, index: int) -> Spot:
+        """The same in another item of the array that it stands in at that depth."""
+        choices = tuple(one._replace(path=_moved(one.path, depth, index)) for one in self.choices)
+        return self._replace(path=_moved(self.path, depth, index), choices=choices)
+
+
+def _moved(path: Path, depth: int, index: int) -> Path:
+    return (*path[:depth], index, *path[depth + 1 :]) if len(path) > depth else path
+
+
 class Constraint(NamedTuple):
     """One keyword at a spot; of `required` and its like one member, whose name is `detail`."""
 

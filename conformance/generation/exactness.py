@@ -84,6 +84,7 @@ def _may_be(found: Sequence[tuple[str, str]], constraint: Constraint) -> bool:
     return all(
         location in choices
         or constraint.keyword == "$ref"
+        or (constraint.spot.names and location.endswith("/propertyNames"))
         or location.startswith((constraint.location, constraint.spot.location))
         or "/allOf/" in location  # what stands beside a format for the first engine
         for location, _ in found

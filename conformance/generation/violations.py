@@ -6,7 +6,7 @@ what is refused is refused for the constraint. What cannot be broken is named, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,8 +17,8 @@ from conformance.generation import breaking
 from conformance.generation.constraints import FRESH, Constraint, Spot, Walk, constraints
 from conformance.generation.exactness import hit
 from conformance.generation.kinds import HOME, KindMaker
-from conformance.generation.sampling import Sampler
 from conformance.generation.reasons import Reasons
+from conformance.generation.sampling import Sampler
 from conformance.generation.twins import Home, Twins, put
 from conformance.generation.wishes import Path, Wish, further
 from conformance.jsontext import MISSING
@@ -69,7 +69,7 @@ class Workshop:
 
     def constraints(self) -> Iterator[Constraint]:
         """Everything that can be broken, in the order in which the schemas say it."""
-        for spot in self._spots:
+        for spot in self.spots:
             yield from constraints(spot)
 
     def all(self) -> Iterator[tuple[Constraint, Violation | Unbroken]]:
@@ -84,28 +84,52 @@ class Workshop:
         if reason:
             return unbroken._replace(reason=reason)
         twin = self._twins.of(self._wishes(constraint))
-        for value in self._candidates(constraint, twin) if twin is not MISSING else ():
-            pointer = self._hit(constraint, value)
-            if pointer is not None:
-                return self._told(constraint, pointer, value, twin)
+        found = None if twin is MISSING else self._near(constraint, twin)
+        if found is not None:
+            return found
         reason = self._reasons.by_another(constraint, self._same_place(constraint))
         if reason:
             return unbroken._replace(reason=reason)
-        return self._otherwise(constraint, twin) or unbroken._replace(
-            reason=self._reasons.at_last(constraint)
-        )
+        found = self._in_one_more(constraint, twin) or self._otherwise(constraint, twin)
+        return found or unbroken._replace(reason=self._reasons.at_last(constraint))
+
+    def _near(self, constraint: Constraint, twin: JSON) -> Violation | None:
+        """A message that breaks the constraint where the twin meets it."""
+        for value in self._candidates(constraint, twin):
+            pointer = self._hit(constraint, value)
+            if pointer is not None:
+                return self._told(constraint, pointer, value, twin)
+        return None
+
+    def _in_one_more(self, constraint: Constraint, twin: JSON) -> Violation | None:
+        """The same in an item of an array that has another one that is as it should be."""
+        spot = constraint.spot
+        depth = next((at for at in reversed(range(len(spot.path))) if isinstance(spot.path[at], int)), None)
+        if depth is None or twin is MISSING:
+            return None
+        above, index = spot.path[:depth], int(spot.path[depth])
+        items = jsontext.resolve(twin, self._at + jsontext.pointer(above))
+        longer = put(twin, (*self._above, *above), [*items, items[index]])
+        moved = constraint._replace(spot=spot.moved(depth, len(items)))
+        return self._near(moved, longer) if self._twins.is_valid(longer) else None
+
+    def twin(self, spot: Spot) -> tuple[str, str] | None:
+        """The pointer of a spot in a message that has it, and the text of that; None where none was found."""
+        found = self._twins.of(further(spot.wishes, self._above))
+        return None if found is MISSING else (self._at + spot.pointer, written(found))
 
     def _same_place(self, constraint: Constraint) -> Iterator[Spot]:
         """The spots that govern the same part, whatever a value takes there."""
         spot = constraint.spot
-        for other in self._spots:
+        for other in self.spots:
             alike = (other.path, other.names, other.asked, other.dead) == (spot.path, spot.names, "", "")
             always = alike and all(wish in spot.wishes for wish in other.wishes)
             if always and other.location != spot.location:
                 yield other
 
     @cached_property
-    def _spots(self) -> list[Spot]:
+    def spots(self) -> list[Spot]:
+        """Every schema where it is met on the way from the definition."""
         return [*self._walk.spots(Spot(self._maker.schemata.at(self._root), self._root))]
 
     def _hit(self, constraint: Constraint, value: JSON) -> str | None:
