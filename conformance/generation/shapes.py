@@ -39,7 +39,8 @@ class Members(NamedTuple):
     def of(self, name: str) -> list[Site]:
         """The schemas of the member of that name; none where it says nothing of it."""
         found = [self.named[name]] if name in self.named else []
-        found += [site for pattern, site in self.patterned if patterns.matches(pattern, name)]
+        if self.patterned:
+            found += [site for pattern, site in self.patterned if patterns.matches(pattern, name)]
         return found or ([self.rest] if self.rest is not None else [])
 
 
@@ -91,6 +92,7 @@ class Shape:
         self.some_items: tuple[tuple[int, bool, Site], ...] = ()
         self.other_items: tuple[tuple[Path, Site], ...] = ()
         self.unique = self.repeats = False
+        self.parts: dict[Any, Any] = {}  # what a builder keeps of its members and items
         self.sources: frozenset[int] = frozenset()
         self.mentioned: frozenset[str] = frozenset()
 
@@ -179,7 +181,7 @@ class Flattening:
         trial = copy(shape)
         try:
             self._absorb(trial, [(site, (-2,)) for site in way], [], set())
-            self.settle(trial)
+            self.settle(trial, shape)
         except Impossible:
             return False
         return True
@@ -209,10 +211,11 @@ class Flattening:
             seen.add(key)
             take(shape, site, path, todo, pending, self._breaking)
 
-    def settle(self, shape: Shape) -> None:
-        """Leave out the types that cannot be; Impossible where none is left."""
-        for sort, impossible in _IMPOSSIBLE.items():
-            if sort in shape.types and impossible(shape, self._is_hopeless):
+    def settle(self, shape: Shape, before: Shape | None = None) -> None:
+        """Leave out the types that cannot be; Impossible where none is left. What was settled `before` more
+        was taken in needs no second look."""
+        for sort in shape.types:
+            if _IMPOSSIBLE[sort](shape, self._is_hopeless, before):
                 shape.types -= {sort}
         if shape.allowed is not None:
             shape.allowed = [value for value in shape.allowed if fits(shape, value)]
@@ -493,14 +496,24 @@ _CHOICES: dict[str, Chooser] = {
 }
 
 
-def _no_object(shape: Shape, is_hopeless: Tries) -> bool:
+def _no_object(shape: Shape, is_hopeless: Tries, before: Shape | None) -> bool:
     least, most = shape.size
     if least > most or len(shape.required) > most:
         return True
-    return any(is_hopeless(shape.member(name)) for name in shape.required)
+    return any(is_hopeless(shape.member(name)) for name in _touched(shape, before))
 
 
-def _no_array(shape: Shape, is_hopeless: Tries) -> bool:
+def _touched(shape: Shape, before: Shape | None) -> Iterable[str]:
+    """The required members of which more is said than before."""
+    if before is None or len(shape.other_members) > len(before.other_members):
+        return shape.required
+    new = shape.members[len(before.members) :]
+    if not new and len(shape.required) == len(before.required):
+        return ()
+    return [name for name in shape.required if name not in before.required or any(one.of(name) for one in new)]
+
+
+def _no_array(shape: Shape, is_hopeless: Tries, _: Shape | None) -> bool:
     least, most = shape.count
     needed = [place + 1 for place, _, _ in shape.some_items] + [one.least for one in shape.contains]
     least = max([least, 2 * shape.repeats, *needed])
@@ -510,7 +523,7 @@ def _no_array(shape: Shape, is_hopeless: Tries) -> bool:
     return any(is_hopeless(shape.item(index)) for index in range(min(least, 8)))
 
 
-def _no_number(shape: Shape, _: Tries) -> bool:
+def _no_number(shape: Shape, _: Tries, __: Shape | None) -> bool:
     if shape.integral and any((1 / one).denominator == 1 for one in shape.not_multiples):
         return True
     if shape.low is None or shape.high is None:
@@ -520,16 +533,21 @@ def _no_number(shape: Shape, _: Tries) -> bool:
     return shape.low[0] > shape.high[0]
 
 
-def _no_string(shape: Shape, _: Tries) -> bool:
+def _no_string(shape: Shape, _: Tries, __: Shape | None) -> bool:
     clash = {*shape.patterns} & {*shape.not_patterns} or {*shape.formats} & {*shape.not_formats}
     return shape.length[0] > shape.length[1] or bool(clash)
 
 
-def _all_banned(values: tuple[Any, ...]) -> Callable[[Shape, Tries], bool]:
-    return lambda shape, _: all(any(same(one, two) for two in shape.banned) for one in values)
+Verdict = Callable[[Shape, Tries, "Shape | None"], bool]
 
 
-_IMPOSSIBLE: dict[str, Callable[[Shape, Tries], bool]] = {
+def _all_banned(values: tuple[Any, ...]) -> Verdict:
+    return lambda shape, _, __: bool(shape.banned) and all(
+        any(same(one, two) for two in shape.banned) for one in values
+    )
+
+
+_IMPOSSIBLE: dict[str, Verdict] = {
     "null": _all_banned((None,)),
     "boolean": _all_banned((True, False)),
     "number": _no_number,
