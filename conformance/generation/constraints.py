@@ -61,7 +61,6 @@ class Spot(NamedTuple):
         """The path as a JSON Pointer."""
         return jsontext.pointer(self.path)
 
-
     def moved(self, depth: int, index: int) -> Spot:
         """The same in another item of the array that it stands in at that depth."""
         choices = tuple(one._replace(path=_moved(one.path, depth, index)) for one in self.choices)
@@ -212,7 +211,7 @@ class Walk:
 
     def _into(self, spot: Spot, step: str | int) -> Spot:
         path = (*spot.path, step)
-        wish = Wish(path, {"$ref": self._uri(spot.location)}, spot.location)
+        wish = Wish(path, {"$ref": self._uri(spot.location)}, spot.location, governs=True)
         return spot._replace(path=path, wishes=(*spot.wishes, wish))
 
     def _properties(self, spot: Spot, keyword: str, members: Mapping[str, Any]) -> Iterator[Spot]:
