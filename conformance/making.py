@@ -26,7 +26,7 @@ class Request(NamedTuple):
     protocol: str = ""
     kind: str = ""
     schema: Path | None = None
-    count: int = 1
+    number: int = 1
     seed: int = 0
     form: str = "sender"
     as_published: bool = False
@@ -38,8 +38,8 @@ def lines(request: Request) -> Iterator[str]:
 
 
 def valid(made: Supply, request: Request) -> Iterator[str]:
-    """Valid messages: the nth is the same whatever the count."""
-    for number in range(request.count):
+    """Valid messages; the nth is the same however many there are."""
+    for number in range(request.number):
         yield written(made.take(Seeded(f"{request.seed}/{number}")))
 
 
@@ -56,7 +56,7 @@ def source(request: Request) -> Supply:
 
 
 def of_file(path: Path) -> Supply:
-    """Values of the schema in a file, and of the files beside it that it refers to; BadPack where it is none."""
+    """Values of the schema in a file, which may refer to files beside it; BadPack where it is none."""
     named = _read(path)
     if isinstance(named, bool):
         return supply.of_schema(named, name=str(path))

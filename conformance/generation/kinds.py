@@ -49,7 +49,7 @@ class KindMaker:
         return made
 
     def is_valid(self, value: JSON) -> bool:
-        """Whether a message is of the kind and fits, by its schema and by all that `validate --stateless` asks."""
+        """Whether a message is of the kind and fits, by all that `validate --stateless` asks."""
         return self.schemas.is_valid(_HOME, value) and not any(self.broken(value))
 
     def broken(self, value: JSON) -> Iterator[Finding]:
@@ -78,8 +78,8 @@ class KindMaker:
             return _call(when, inside, self.kind.at)
         if "pointer" in when:
             tagged = _at(when["pointer"], {"const": when["equals"]})
-            return {"allOf": [tagged, _at(self.kind.at, inside)]}
-        return {"allOf": [when["schema"], _at(self.kind.at, inside)]}
+            return {"allOf": [_at(self.kind.at, inside), tagged]}
+        return {"allOf": [_at(self.kind.at, inside), when["schema"]]}
 
     @cached_property
     def _rules(self) -> list[Any]:
@@ -97,7 +97,9 @@ class KindMaker:
     def _agreements(self) -> list[Any]:
         """What keeps the members of a message that is made up from contradicting each other."""
         rows = [] if self._as_published else self.pack.meta.get("agreements", ())
-        return [_at(row.get("at", ""), row["schema"], needed=False) for row in rows if self.kind.name in row["on"]]
+        return [
+            _at(row.get("at", ""), row["schema"], needed=False) for row in rows if self.kind.name in row["on"]
+        ]
 
     def _concerns(self, check: Mapping[str, Any]) -> bool:
         return "*" in check["on"] or self.kind.name in check["on"]

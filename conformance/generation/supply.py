@@ -23,6 +23,7 @@ TRIES = 12
 """So often is a value made anew that its judge refused."""
 
 _WARM = 3
+_HOME = "schema.json"
 
 
 class Supply(NamedTuple):
@@ -42,8 +43,9 @@ class Supply(NamedTuple):
 
     def warm(self) -> Supply:
         """The same, sure that something fits: NothingFits if not even the simplest value does."""
-        for choices in (Simplest(), *map(Seeded, range(_WARM))):
-            self.take(choices)
+        self.take(Simplest())
+        for seed in range(_WARM):
+            self.take(Seeded(seed))
         return self
 
 
@@ -73,7 +75,8 @@ def of_schema(schema: Any, others: Mapping[str, Any] | None = None, name: str = 
     if not isinstance(schema, (bool, dict)):
         raise BadPack(f"{name} is no JSON Schema: it is neither an object nor a boolean")
     document = schema if isinstance(schema, dict) else {"allOf": [schema]}
-    schemas = Schemas({name: document, **(others or {})}, str(document.get("$schema", DRAFT_2020_12)))
-    schemas.is_valid(name, None)  # or else it cannot be judged by
-    builder = Builder(schemas, name)
-    return Supply(builder.build, lambda value: schemas.is_valid(name, value), name)
+    dialect = str(document.get("$schema", DRAFT_2020_12))
+    schemas = Schemas({_HOME: document, **(others or {})}, dialect)
+    schemas.is_valid(_HOME, None)  # or else it cannot be judged by
+    builder = Builder(schemas, _HOME)
+    return Supply(builder.build, lambda value: schemas.is_valid(_HOME, value), name)
