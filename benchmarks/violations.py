@@ -1,11 +1,11 @@
 """Violations of every constraint of every pack, counted, judged, and judged again by engines of others.
 
 For each pack, in each form: how many constraints there are (at each place of each kind, and in the schemas), how
-many are broken, how many are impossible, and processor time for each. Every violation must be caught by the
-monitor, by which `validate` judges, under the requirement that speaks for its constraint; and each engine must
-refuse every violation and accept every twin: jsonschema-rs, the kit's own way with the other engine, which
-explains, and python-jsonschema as it is. `--ajv FOLDER` asks the npm packages ajv and ajv-formats too, which are
-in that folder. What differs is listed.
+many are broken, how many are impossible, and the processor time of each. Every violation must be caught by the
+monitor, by which `validate` judges, under the requirement that speaks for its constraint. And each engine must
+refuse every violation and accept every twin: jsonschema-rs, the kit's own second engine without the first, and
+python-jsonschema as it is. `--ajv FOLDER` asks the npm packages ajv and ajv-formats too, which are in that folder.
+What differs is listed.
 """
 
 from __future__ import annotations

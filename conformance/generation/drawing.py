@@ -33,9 +33,7 @@ class Spot(NamedTuple):
 
     def inside(self, step: str | int, is_wanted: bool) -> Spot:
         """The spot of a member or item."""
-        return Spot(
-            self.where + jsontext.pointer([step]), self.depth + 1, self.quest if is_wanted else None
-        )
+        return Spot(self.where + jsontext.pointer([step]), self.depth + 1, self.quest if is_wanted else None)
 
     @property
     def name(self) -> str:
@@ -71,7 +69,7 @@ class Drawing:
         raise Impossible
 
     def often(self, depth: int) -> int:
-        """Of a hundred members that need not be there, how many are: fewer in what is deep or large already."""
+        """Of a hundred members that need not be there, how many are; fewer in what is deep or large."""
         made = _FUEL - self._fuel
         if depth < 4 and made < _GENEROUS:
             return 50

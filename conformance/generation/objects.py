@@ -76,7 +76,7 @@ class _Object:
         return not names or any(fits(one, name) for one in self._drawing.joints.of(names).shapes)
 
     def _fill(self) -> None:
-        """Members that may be there, then such with other names: as many as are needed, and some more of a map."""
+        """As many more members as are needed, those with known names first; and some more of a map."""
         least, most = self._shape.size
         for name in self._known:
             if len(self._values) >= least:
@@ -103,14 +103,16 @@ class _Object:
         """Whether a member of another name can have a value, as far as that is seen at once."""
         if "more" not in self._shape.parts:
             rests = [one.rest for one in self._shape.members if one.rest is not None and not one.patterned]
-            rests += [] if any(one.patterned for one in self._shape.members) else [
-                site for _, site in self._shape.other_members
-            ]
+            rests += (
+                []
+                if any(one.patterned for one in self._shape.members)
+                else [site for _, site in self._shape.other_members]
+            )
             self._shape.parts["more"] = not self._drawing.joints.of(rests).hopeless
         return bool(self._shape.parts["more"])
 
     def _new_name(self, names: list[Site], taken: Iterable[str], member: list[Site]) -> str:
-        """A name that fits, is not taken, and whose member can have a value; Impossible where none is found."""
+        """A name that fits and is not taken, whose member can have a value; Impossible where none is."""
         hints = [pattern for one in self._shape.members for pattern, _ in one.patterned]
         for attempt in range(_TRIES):
             choices = self._drawing.choices
@@ -143,11 +145,15 @@ class _Object:
         assert quest is not None
         if quest.target is None:
             return quest.steps[self._spot.depth] if self._spot.depth < len(quest.steps) else None
-        far = {name: quest.distance(self._drawing.joints.member(self._shape, name).sites) for name in self._known}
+        far = {
+            name: quest.distance(self._drawing.joints.member(self._shape, name).sites) for name in self._known
+        }
         best = min(far, key=lambda name: far[name], default=None)
         if best is not None and far[best] < FAR:
             return best
-        return self._new_name(list(self._shape.names), [], []) if quest.distance(self._others()) < FAR else None
+        return (
+            self._new_name(list(self._shape.names), [], []) if quest.distance(self._others()) < FAR else None
+        )
 
     def _others(self) -> Iterable[Site]:
         """The schemas of members that no schema names."""
