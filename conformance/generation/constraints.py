@@ -29,7 +29,7 @@ FRESH = "extra"
 
 
 class Choice(NamedTuple):
-    """A keyword on the way to a spot that tells of what is in it only itself, and the branch that leads on."""
+    """A keyword on the way that tells only itself of what is in it, and the branch that leads on."""
 
     location: str
     branch: str
