@@ -238,6 +238,8 @@ IMPOSSIBLE = {  # a schema, the place in it that cannot be broken alone, and a w
         "then/minLength",
         "takes the branch",
     ),
+    "what says nothing": ({"type": "string", "minLength": 0}, "minLength", "every value fits"),
+    "a format that is told, not asked": ({"type": "string", "format": "paint"}, "format", "only tells"),
     "a name's type": (
         {"type": "object", "propertyNames": {"type": "string"}},
         "propertyNames/type",
@@ -305,6 +307,11 @@ def test_nothing_is_left_unexplained() -> None:
     lines = [*table(found[:2])]
     assert lines[0].split() == ["constraints", "broken", "impossible", "unexplained"]
     assert lines[3].split() == ["all", "115", "106", "9", "0"]
+
+
+def test_sizes_may_be_written_as_decimals() -> None:
+    schema = {"minLength": 2.0, "maxLength": 3.0, "minItems": 1.0, "maxItems": 2.0, "maxProperties": 1.0}
+    assert broken(schema) == {*schema}
 
 
 def test_the_same_each_time() -> None:
