@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TRIES = 24
 _DEEP = 6
+_BITS = 12
 
 
 def drawn(drawing: Drawing, shape: Shape, spot: Spot) -> dict[str, JSON]:
@@ -37,7 +38,7 @@ class _Object:
         self._wanted: str | None = None
 
     def drawn(self) -> dict[str, JSON]:
-        shape, choices = self._shape, self._drawing.choices
+        shape = self._shape
         self._wanted = self._wanted_name() if self._spot.is_seeking else None
         for names, member in shape.some_members:
             taken = [*shape.required, *self._extra]
@@ -46,15 +47,27 @@ class _Object:
         needed = dict.fromkeys([*shape.required, *self._extra, *([self._wanted] if self._wanted else [])])
         if len(needed) > shape.size[1]:
             raise Impossible
-        room = shape.size[1] - len(needed)
+        optional = [name for name in self._known if name not in needed]
+        chosen = self._chosen(optional) if len(needed) < shape.size[1] else set()
         for name in [*self._known, *(name for name in needed if name not in self._known)]:
             if name in needed:
                 self._add(name, needed=True)
-            elif room and choices.chance(self._drawing.often(self._spot.depth)):
+            elif name in chosen and len(self._values.keys() | needed) < shape.size[1]:
                 self._add(name, needed=False)
-                room = shape.size[1] - len(self._values.keys() | needed)
         self._fill()
         return self._values
+
+    def _chosen(self, names: list[str]) -> set[str]:
+        """Some of the members that need not be there."""
+        often, choices = self._drawing.often(self._spot.depth), self._drawing.choices
+        if often != 50:
+            return {name for name in names if choices.chance(often)}
+        found: set[str] = set()
+        for at in range(0, len(names), _BITS):  # half of them: one decision for many
+            some = names[at : at + _BITS]
+            bits = choices.integer(0, (1 << len(some)) - 1)
+            found |= {name for number, name in enumerate(some) if bits >> number & 1}
+        return found
 
     def _add(self, name: str, needed: bool) -> None:
         drawing, shape = self._drawing, self._shape

@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance import patterns
 from conformance.generation import formats, regexes
-from conformance.generation.choosing import Choices
+from conformance.generation.choosing import Choices, spelt
 from conformance.generation.shapes import Impossible, Shape, text_fits
 
 _WORDS = ("a", "b", "one", "note", "alpha", "status", "task", "value", "as agreed", "x-ray", "über")
@@ -62,18 +62,21 @@ def _drawn(shape: Shape, choices: Choices, attempt: int, name: str) -> str:
 
 
 def _free(least: int, most: int, choices: Choices, name: str) -> str:
-    if not choices.chance(25):
-        made = _said(choices, name)
-        if least <= len(made) <= most:
-            return made
+    made = _said(choices, name)
+    if made and least <= len(made) <= most:
+        return made
     length = choices.integer(least, min(most, least + 8))
-    return "".join(_LETTERS[choices.index(len(_LETTERS))] for _ in range(length))
+    return spelt(_LETTERS, length, choices)
 
 
 def _said(choices: Choices, name: str) -> str:
-    """What a person would write: of an id, what it is of and a number."""
+    """What a person would write: of an id, what it is of and a number. Of four, one is left to chance."""
     names = _ID.search(name)
-    return f"{(names[1] or 'id').lower()}-{choices.integer(1, 99)}" if names else word(choices)
+    if names:
+        number = choices.integer(1, 132)
+        return f"{(names[1] or 'id').lower()}-{number}" if number < 100 else ""
+    place = choices.index(len(_WORDS) * 4 // 3)
+    return _WORDS[place] if place < len(_WORDS) else ""
 
 
 def _has_formats(shape: Shape, made: str) -> bool:
