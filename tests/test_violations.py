@@ -240,6 +240,11 @@ IMPOSSIBLE = {  # a schema, the place in it that cannot be broken alone, and a w
     ),
     "what says nothing": ({"type": "string", "minLength": 0}, "minLength", "every value fits"),
     "a format that is told, not asked": ({"type": "string", "format": "paint"}, "format", "only tells"),
+    "a covered branch": (
+        {"oneOf": [{"type": "integer", "maximum": 3}, {"type": "number"}]},
+        "oneOf/0/maximum",
+        "always fits",
+    ),
     "a name's type": (
         {"type": "object", "propertyNames": {"type": "string"}},
         "propertyNames/type",

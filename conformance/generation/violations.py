@@ -14,10 +14,10 @@ from conformance import jsontext
 from conformance.bindings import written
 from conformance.events import JSON
 from conformance.generation import breaking
-from conformance.generation.constraints import FRESH, Constraint, Spot, Walk, constraints
+from conformance.generation.constraints import FRESH, OF_THE_KIND, Constraint, Spot, Walk, constraints
 from conformance.generation.exactness import hit
 from conformance.generation.kinds import HOME, KindMaker
-from conformance.generation.reasons import OF_THE_KIND, Reasons
+from conformance.generation.reasons import Reasons
 from conformance.generation.sampling import Sampler
 from conformance.generation.twins import Home, Twins, put
 from conformance.generation.wishes import Path, Wish, further
@@ -66,7 +66,7 @@ class Workshop:
         self._maker = Sampler(schemas)
         self._twins = Twins(schemas, self._maker, home or Home(self._root, self._root))
         self._reasons = Reasons(schemas, self._root)
-        self._walk = Walk(self._maker.schemata, self._name, self._is_dead)
+        self._walk = Walk(self._maker.schemata, self._name, self._is_dead, self._reasons.covering)
 
     def constraints(self) -> Iterator[Constraint]:
         """Everything that can be broken, in the order in which the schemas say it."""
