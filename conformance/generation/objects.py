@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.events import JSON
 from conformance.generation import texts
 from conformance.generation.choosing import Choices
-from conformance.generation.quests import FAR
+from conformance.generation.quests import FAR, Quest
 from conformance.generation.schemata import Site
 from conformance.generation.shapes import Impossible, Shape, fits
 
@@ -124,8 +124,11 @@ class _Object:
             self._shape.parts["more"] = not self._drawing.joints.of(rests).hopeless
         return bool(self._shape.parts["more"])
 
-    def _new_name(self, names: list[Site], taken: Iterable[str], member: list[Site]) -> str:
-        """A name that fits and is not taken, whose member can have a value; Impossible where none is."""
+    def _new_name(
+        self, names: list[Site], taken: Iterable[str], member: list[Site], quest: Quest | None = None
+    ) -> str:
+        """A name that fits and is not taken, whose member can have a value, and leads on with the quest;
+        Impossible where none is."""
         hints = [pattern for one in self._shape.members for pattern, _ in one.patterned]
         for attempt in range(_TRIES):
             choices = self._drawing.choices
@@ -133,7 +136,9 @@ class _Object:
             name = self._drawn_name(names, hints, attempt, choices)
             if name in taken or name in self._known or not self._is_a_name(name):
                 continue
-            if not self._drawing.joints.is_hopeless([*self._shape.member(name), *member]):
+            sites = [*self._shape.member(name), *member]
+            leads = quest is None or quest.distance(sites) < FAR
+            if leads and not self._drawing.joints.is_hopeless(sites):
                 return name
         raise Impossible
 
@@ -164,9 +169,9 @@ class _Object:
         best = min(far, key=lambda name: far[name], default=None)
         if best is not None and far[best] < FAR:
             return best
-        return (
-            self._new_name(list(self._shape.names), [], []) if quest.distance(self._others()) < FAR else None
-        )
+        if quest.distance(self._others()) == FAR:
+            return None
+        return self._new_name(list(self._shape.names), [], [], quest)
 
     def _others(self) -> Iterable[Site]:
         """The schemas of members that no schema names."""
