@@ -46,7 +46,7 @@ class Reasons:
         self._schemas, self._root = schemas, root
 
     def covering(self, location: str, others: list[str]) -> str:
-        """The location of that one of the others which accepts all that the schema there does, if one does."""
+        """The location of the one of the others that accepts all that the schema there does, if one does."""
         for other in others:
             if self._schemas.size(location) <= SMALL:
                 with _giving_up():
