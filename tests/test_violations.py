@@ -103,6 +103,14 @@ ALL = {  # a schema, and every place of it that can be broken
             "maxProperties",
         },
     ),
+    "names of what is hard to make": (
+        {
+            "type": "object",
+            "propertyNames": {"pattern": "^[0-9]$"},
+            "additionalProperties": {"type": "object", "required": ["a"]},
+        },
+        {"type", "propertyNames/pattern", "additionalProperties/type", "additionalProperties/required"},
+    ),
     "dependent": (
         {
             "type": "object",
