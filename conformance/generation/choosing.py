@@ -30,7 +30,7 @@ class Choices(Protocol):
         ...
 
 
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 24
 
 
 def spelt(letters: Sequence[str], count: int, choices: Choices) -> str:
@@ -80,8 +80,8 @@ class Seeded:
     def integer(self, low: int, high: int) -> int:
         """Small ones are likelier where there are very many."""
         span = high - low
-        if span > 1 << 16 and self._random.random() < 0.7:
-            high = low + (1 << 16 if span > 1 << 20 else 1000)
+        if span > _AT_ONCE and self._random.random() < 0.7:
+            high = low + (1 << 16)
         return low + self._below(high - low + 1)
 
     def _below(self, count: int) -> int:

@@ -30,8 +30,8 @@ _ENDS = tuple(fraction + zone for zone in _ZONES for fraction in _FRACTIONS)
 
 
 def _time(choices: Choices) -> str:
-    second = choices.integer(0, 24 * 3600 - 1)
-    end = _ENDS[choices.index(len(_ENDS))]
+    ending, second = divmod(choices.integer(0, len(_ENDS) * 24 * 3600 - 1), 24 * 3600)
+    end = _ENDS[ending]
     return f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}{end}"
 
 

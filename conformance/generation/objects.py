@@ -60,8 +60,9 @@ class _Object:
     def _chosen(self, names: list[str]) -> set[str]:
         """Some of the members that need not be there."""
         often, choices = self._drawing.often(self._spot.depth), self._drawing.choices
-        if often != 50:
-            return {name for name in names if choices.chance(often)}
+        if often != 50:  # one, or mostly none
+            place = choices.index(max(len(names) + 1, 100 // often)) if names else 0
+            return {names[place - 1]} if 0 < place <= len(names) else set()
         found: set[str] = set()
         for at in range(0, len(names), _BITS):  # half of them: one decision for many
             some = names[at : at + _BITS]

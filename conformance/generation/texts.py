@@ -55,10 +55,21 @@ def _drawn(shape: Shape, choices: Choices, attempt: int, name: str) -> str:
     if shape.patterns:
         pattern = shape.patterns[(attempt // 2) % len(shape.patterns)]
         try:
+            if len(shape.patterns) > 1 and attempt % 3 == 2:  # one after the other
+                return "".join(regexes.drawn(one, choices) for one in _rotated(shape.patterns, attempt))
             return regexes.drawn(pattern, choices, least, most)
         except regexes.NoText:
             raise Impossible from None
     return _free(least, most, choices, name)
+
+
+def _rotated(known: tuple[str, ...], attempt: int) -> tuple[str, ...]:
+    """The patterns, those first that begin at the beginning; the others in another order each time."""
+    first = [one for one in known if one.startswith("^")]
+    last = [one for one in known if one.endswith("$") and one not in first]
+    others = [one for one in known if one not in first and one not in last]
+    turn = attempt % len(others) if others else 0
+    return (*first, *others[turn:], *others[:turn], *last)
 
 
 def _free(least: int, most: int, choices: Choices, name: str) -> str:
