@@ -262,6 +262,30 @@ def diff(before: Path, after: Path, form_out: str) -> int:
     return appeal.diff(before, after, form_out)
 
 
+@main.command()
+@click.argument("protocol", default="")
+@click.argument("kind", default="")
+@click.option("--schema", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Values of the JSON Schema in FILE instead.")  # fmt: skip
+@click.option("-n", "--number", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="So many.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Others for another seed.")
+@click.option("--form", type=click.Choice(["sender", "receiver"]), default="sender", show_default=True,
+              help="What a sender may send, or what a receiver must accept.")  # fmt: skip
+@click.option("--as-published", is_flag=True, help="By the published schemas alone, defects included.")
+@click.option("--invalid", is_flag=True, help="A message for each constraint, which breaks just that.")
+@click.option("--bare", is_flag=True, help="With --invalid: the messages alone, without what they break.")
+@click.option("--coverage", is_flag=True, help="Which constraints can be broken, and why not the others.")
+@guarded
+def generate(**wanted: Any) -> int:
+    """Make messages of a KIND of PROTOCOL, one JSON text a line: valid ones, or with --invalid others."""
+    from conformance import making
+
+    for line in making.lines(making.Request(**wanted)):
+        say(line)
+    return 0
+
+
 @main.command("list")
 @click.argument("what", type=click.Choice(["packs", "kinds", "requirements", "scenarios"]))
 @click.argument("protocol", default="")

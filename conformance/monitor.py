@@ -52,13 +52,10 @@ class Monitor:
         self._pack = pack
         self._praise = praise
         self._schemas = pack.schemas(form, as_published=as_published)
-        self._correlator = Correlator(pack, kind, alone=stateless)
+        self._forced, self._alone = kind, stateless
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         rows = _schema_rows(pack)
         self._judging = ByKind(lambda message: _judged(rows, message))
-        self._motion = Motion(pack)
-        self._alone = stateless
-        self._deliveries = Deliveries(pack.meta.get("redelivery"))
         self._published = str(pack.meta.get("published", "")) if as_published else ""
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
         alone = stateless and not as_published
@@ -73,6 +70,7 @@ class Monitor:
         self._hearing = ByKind(self._hearers)
         self._complete = True
         self._envelope: list[BrokenConstraint] = []
+        self.forget()
         self.messages = 0
         self.message: Message | None = None
         """The message that was judged last; without its kind where it is no whole one."""
@@ -85,6 +83,13 @@ class Monitor:
         self.unknown = 0
         """How many messages are of a kind that only other records could tell, and so were not judged."""
         self.why_unknown = ""
+
+    def forget(self) -> None:
+        """Judge what follows as if nothing had been heard before; for who judges `stateless`, since the
+        checks of messages alone keep nothing."""
+        self._correlator = Correlator(self._pack, self._forced, alone=self._alone)
+        self._motion = Motion(self._pack)
+        self._deliveries = Deliveries(self._pack.meta.get("redelivery"))
 
     def feed(self, event: Event) -> list[Finding]:
         """The findings that this event settles, each with its place in the input."""
