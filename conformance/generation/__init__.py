@@ -1,0 +1,1 @@
+"""Messages made to order: valid ones, violations of one constraint each, and whole conversations."""
