@@ -80,6 +80,11 @@ class Driver:
         """The role of the implementation."""
         return self.pack.peer_of(self.scenario.role)
 
+    @property
+    def names(self) -> Mapping[str, JSON]:
+        """The values that steps gave names."""
+        return dict(self._bindings.names)
+
     def start(self) -> list[Action]:
         """The first action: a connection."""
         self._lines["main"] = Line()

@@ -10,7 +10,7 @@ import asyncio
 import secrets
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from conformance.bindings import difference
 from conformance.cables import Arrival, Cables, Reached
 from conformance.driver import Driver
 from conformance.errors import ConformanceError, TargetUnavailable
-from conformance.events import Event
+from conformance.events import JSON, Event
 from conformance.findings import Finding
 from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
@@ -64,6 +64,8 @@ class Result:
     """Which of the scenario's runs it was, from 1."""
     stretched: float = 1.0
     """How many times as patient as usual the kit was, since the machine was slow."""
+    names: Mapping[str, JSON] = field(default_factory=dict)
+    """The values that steps gave names."""
 
     def instead_of(self, scenario: Scenario) -> Result:
         """The result of a scenario that was not run, because this one showed that it is useless."""
@@ -288,6 +290,7 @@ class Session:
             max(self.driver.courtesy.late, self._cables.strain.worst),
             attempt=self._attempt,
             stretched=round(self._cables.strain.stretch, 2),
+            names=self.driver.names,
         )
 
     async def leave(self) -> Outcome:
