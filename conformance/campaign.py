@@ -95,6 +95,8 @@ class Campaign:
     alone: str = ""
     """Why those are fewer than were asked for."""
     runs: list[evaluation.Run] = field(default_factory=list)
+    fuzz: dict[str, Any] | None = None
+    """What negative tests showed, where there were any."""
 
     @property
     def path(self) -> Path:
@@ -144,6 +146,8 @@ class Campaign:
         )
         if self.known is not None:
             value["baseline"] = self.known.compared(value)
+        if self.fuzz is not None:
+            value["fuzz"] = self.fuzz
         if self.certify:
             value["certification"] = certification.of(value)
         return value
@@ -248,7 +252,7 @@ def prepare(request: Request) -> Campaign:
     known = scenarios.of_pack(pack, pack.peer_of(role))
     if not known:
         raise UsageError(f"there is no scenario yet that certifies the {role} of {pack.name}")
-    chosen = scenarios.select(known, request.scenarios, request.requirements)
+    known, chosen = _chosen(request, known)
     cable, who = target, stated.implementation
     if _is_reference(target):
         cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
@@ -264,6 +268,19 @@ def prepare(request: Request) -> Campaign:
         jobs=jobs,
         alone=alone,
     )
+
+
+def _chosen(request: Request, known: list[Scenario]) -> tuple[list[Scenario], list[Scenario]]:
+    """All scenarios that there are, files that were named among them, and those that were asked for."""
+    paths = [Path(name) for name in request.scenarios if scenarios.is_path(name)]
+    globs = tuple(name for name in request.scenarios if not scenarios.is_path(name))
+    loaded = [scenarios.load(path, request.pack) for path in paths]
+    role = known[0].role
+    for one in loaded:
+        if one.role != role:
+            raise UsageError(f"in {one.path} the kit plays the {one.role}, and here it plays the {role}")
+    wanted = scenarios.select(known, globs, request.requirements) if globs or not loaded else []
+    return known + loaded, wanted + loaded
 
 
 def _jobs(wanted: int, sessions: int, target: str) -> tuple[int, str]:

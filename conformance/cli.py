@@ -136,7 +136,8 @@ def _protocol_option(value: str) -> Any:
 @click.option("--target", default="", metavar="TARGET",
               help="A URL, stdio:COMMAND, another scheme of docs/run.md, or reference[:FAULT].")  # fmt: skip
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
-@click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
+@click.option("-s", "--scenario", multiple=True, metavar="GLOB",
+              help="Only scenarios of this name, or the scenario in a file: NAME.yaml.")  # fmt: skip
 @click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
 @click.option("--ca", type=click.Path(path_type=Path), help="Certificates (PEM) that vouch for a wss server.")
@@ -157,6 +158,10 @@ def _protocol_option(value: str) -> Any:
 @click.option("--certify", is_flag=True, help="Refuse all that leaves a MUST undecided.")
 @click.option("--mutate", multiple=True, metavar="NAME",
               help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
+@click.option("--fuzz", is_flag=True, help="Send what breaks one constraint each, beside its valid twin.")
+@click.option("--budget", default="200", show_default=True, metavar="N|Ns",
+              help="So many messages with --fuzz, or for so many seconds.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=None, help="The order of --fuzz; else by chance.")
 @guarded
 def run(
     protocol: str,
@@ -176,6 +181,9 @@ def run(
     rerun: int,
     jobs: int,
     mutate: tuple[str, ...],
+    fuzz: bool,
+    budget: str,
+    seed: int | None,
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution
@@ -195,6 +203,10 @@ def run(
         from conformance import proving
 
         return proving.requested(request, mutate)
+    if fuzz:
+        from conformance import fuzzing
+
+        return fuzzing.requested(request, fuzzing.budget(budget, seed))
     return execution.execute(campaign.prepare(request))
 
 

@@ -50,6 +50,7 @@ class Driver:
     stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
     interactive: bool = False
     """Whether steps are added one by one from outside, so that running out of them is no ending."""
+    names: dict[str, JSON] = field(default_factory=dict)  # and the values that steps gave them
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
@@ -67,7 +68,7 @@ class Driver:
     def __post_init__(self) -> None:
         """Make what depends on the scenario and the pack."""
         own = tuple(self.pack.meta.get("fresh", ()))
-        self._bindings = Bindings(self.ics, self.fresh, own=own, code=protocols.value)
+        self._bindings = Bindings(self.ics, self.fresh, self.names, own=own, code=protocols.value)
         self._composer = Composer(self.pack, self._bindings)
         self._correlator = Correlator(self.pack)
         self._service = Service(self.pack, self._composer, self._bindings)
@@ -79,11 +80,6 @@ class Driver:
     def party(self) -> str:
         """The role of the implementation."""
         return self.pack.peer_of(self.scenario.role)
-
-    @property
-    def names(self) -> Mapping[str, JSON]:
-        """The values that steps gave names."""
-        return dict(self._bindings.names)
 
     def start(self) -> list[Action]:
         """The first action: a connection."""

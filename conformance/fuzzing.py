@@ -8,38 +8,33 @@ that came before it; then it is shrunk and written as a scenario that shows it a
 from __future__ import annotations
 
 import random
+import re
+import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from conformance import records, reproducing
+from conformance import reproducing
 from conformance.bindings import difference
-from conformance.campaign import Campaign, run_of
-from conformance.correlation import Correlator
-from conformance.events import Closed, Event, Malformed, Received, Sent
+from conformance.campaign import Campaign, Request, prepare
+from conformance.console import say
+from conformance.errors import BadConfiguration, ExitCode, UsageError
+from conformance.execution import exit_code, terminable
 from conformance.generation import refusals, spoiling
-from conformance.generation.refusals import REFUSAL, Bench, Row, Trial
-from conformance.report import evaluation
-from conformance.runner import Plan, Result, run_one
-from conformance.scenarios import Scenario, Step
+from conformance.generation.refusals import Bench, Row, Trial
+from conformance.interruption import ignored
+from conformance.report import RENDERERS
+from conformance.runner import Plan, Result
+from conformance.trying import Desk, Failure, Verdict
 
 TOGETHER = 12
 """So many trials share a session."""
 
-SHRINKS = 24
-"""A failing trial is tried in a smaller form so often at most."""
-
-SHRINKING = 8.0
-"""Nor for longer than so many seconds."""
-
 ALIKE = 3
 """After so many failures of one sort, a row is tried no further."""
-
-BEFORE = 4
-"""So many earlier trials are tried before one that fails only after others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +44,6 @@ class Budget:
     trials: int | None = 200
     seconds: float | None = None
     seed: int = 0
-
-
-class Failure(NamedTuple):
-    """What went wrong: `sort` is `accepted`, `other reason`, `died` or `hung`.
-
-    `trials` is the one that did, after those that have to come before it.
-    """
-
-    row: Row
-    sort: str
-    said: str
-    trials: tuple[Trial, ...]
-
-
-class Verdict(NamedTuple):
-    """What came of a session: the index of the trial at which it ended, and how; -1 before any."""
-
-    index: int
-    sort: str
-    said: str
-    result: Result
 
 
 @dataclass(slots=True)
@@ -134,7 +108,7 @@ class Fuzz:
         if unmet:
             return f"not applicable: the ICS does not say what this needs: {unmet}"
         with tempfile.TemporaryDirectory() as folder:
-            desk = Desk(replace(self.plan, out=Path(folder)), row, self.campaign)
+            desk = Desk(replace(self.plan, out=Path(folder)), row)
             bench, said = desk.prepared()
             if bench is None:
                 self.tally.inconclusive.append(f"{row.kind}: {said}")
@@ -143,7 +117,7 @@ class Fuzz:
 
     def _trials(self, desk: Desk, bench: Bench, rows_left: int) -> str:
         waiting = spoiling.trials(bench)
-        random.Random(f"{self.budget.seed} {desk.row.kind}").shuffle(waiting)
+        random.Random(f"{self.budget.seed} {desk.row.kind}").shuffle(waiting)  # noqa: S311, an order
         share = self._share(len(waiting), rows_left)
         self.tally.left += len(waiting) - share
         waiting, sorts = waiting[:share], dict[str, int]()
@@ -169,12 +143,12 @@ class Fuzz:
         """One session of trials; those that it did not come to."""
         self._sessions += 1
         verdict = desk.tried(trials)
-        done = trials if verdict.index < 0 and not verdict.sort else trials[: max(verdict.index, 0)]
+        done = trials if verdict.place < 0 and not verdict.sort else trials[: max(verdict.place, 0)]
         self._well(done)
         if not verdict.sort:
             self._record(desk, verdict.result)
             return []
-        here = max(verdict.index, 0)
+        here = max(verdict.place, 0)
         self.tally.tried += 1
         self._look(desk, trials, here, verdict, sorts)
         return trials[here + 1 :]
@@ -231,153 +205,70 @@ class Fuzz:
         }
 
 
-class Desk:
-    """Where the sessions of one row are held; what is tried leaves nothing in the report."""
+# ── the command ──────────────────────────────────────────────────────────────────────────────────
 
-    def __init__(self, plan: Plan, row: Row, campaign: Campaign) -> None:
-        self.plan, self.row, self.campaign = plan, row, campaign
-        self.role = plan.pack.peer_of(plan.role)
-        self.opening = refusals.opening(plan.pack, self.role, row)
-        self.bench: Bench | None = None
-        self.valid = ""
 
-    def prepared(self) -> tuple[Bench | None, str]:
-        """What messages are made with, once a valid one was seen to be taken; else why it was not."""
-        names: dict[str, Any] = {}
-        if self.opening:
-            result = self.run(self._scenario("fuzz", []), self.plan)
-            if result.status != "passed":
-                return None, f"the state is not reached: {result.reason}"
-            names = dict(result.names)
-        bench = Bench(self.plan.pack, self.row, self.plan.ics, names)
-        text = bench.named(refusals.written(bench.valid))
-        if text is None:
-            return None, "the valid message does not say what it is about"
-        self.valid = text
-        result = self.run(self.scenario([], "fuzz"), self.plan)
-        if result.status != "passed":
-            return None, f"the valid message is not taken: {result.reason}"
-        self.bench = bench
-        return bench, ""
-
-    # ── sessions ──────────────────────────────────────────────────────────────────────────────────
-
-    def scenario(self, trials: Sequence[Trial], name: str) -> Scenario:
-        """The opening, the valid message, and the trials; a step's line is ten times its trial's number."""
-        rows = [(0, row) for row in refusals.control(self.row, self.valid)]
-        for number, trial in enumerate(trials, 1):
-            steps = list(refusals.steps(self.row, trial))
-            first = next(index for index, step in enumerate(steps) if "raw" in step)
-            rows += [(10 * number + (index == first), step) for index, step in enumerate(steps)]
-        return self._scenario(name, rows)
-
-    def _scenario(self, name: str, rows: list[tuple[int, dict[str, Any]]]) -> Scenario:
-        steps = tuple(Step(next(iter(row)), row, line) for line, row in rows)
-        title = f"Negative tests of {self.row.kind}"
-        opening = tuple(replace(step, line=0) for step in self.opening)
-        return Scenario(name, title, self.role, (REFUSAL,), opening + steps)
-
-    def run(self, scenario: Scenario, plan: Plan) -> Result:
-        """Run it once."""
-        return run_one(plan, scenario)
-
-    def tried(self, trials: Sequence[Trial]) -> Verdict:
-        """What came of a session of these trials."""
-        result = self.run(self.scenario(trials, "fuzz"), self.plan)
-        index = result.line // 10 - 1
-        if result.status == "passed":
-            return Verdict(-1, "", "", result)
-        if index < 0:
-            return Verdict(index, "unclear", result.reason, result)
-        sort = self._sort(result)
-        return Verdict(index, sort, result.reason, result)
-
-    def _sort(self, result: Result) -> str:
-        """How a session ended in which something was not as it has to be."""
-        path = self.plan.out / result.transcript
-        events = list(records.open_record(path.read_bytes(), str(path), self.plan.pack).events)
-        if result.status == "failed":
-            return self._contradiction(result, events)
-        if any(isinstance(one, Closed) and one.by == self.plan.role for one in events):
-            return "died"
-        return "hung" if "did not come within" in result.reason else "unclear"
-
-    def _contradiction(self, result: Result, events: list[Event]) -> str:
-        """What a message that came instead of another says."""
-        seq = next((one.seq for one in result.findings if not one.ok), 0)
-        correlator = Correlator(self.plan.pack)
-        for event in events:
-            if isinstance(event, Sent | Received):
-                message = correlator.message(event)
-                if event.seq == seq:
-                    return "accepted" if message.is_a(list(self.row.accepted)) else "other reason"
-            elif isinstance(event, Malformed) and event.seq == seq:
-                return "other reason"
-        return "died"
-
-    # ── failures ──────────────────────────────────────────────────────────────────────────────────
-
-    def isolated(self, earlier: list[Trial], trial: Trial) -> Failure | None:
-        """The failure with as little before it as it needs; None where nothing can be said."""
-        alone = self.tried([trial])
-        if alone.sort in ("accepted", "other reason", "died"):
-            return self._failure(alone, (trial,))
-        if alone.sort:
-            return self._hung(trial, alone)
-        for before in reversed(earlier[-BEFORE:]):
-            found = self.tried([before, trial])
-            if found.sort in ("accepted", "other reason", "died") and found.index == 1:
-                return self._failure(found, (before, trial))
-        found = self.tried([*earlier, trial])
-        is_it = found.sort in ("accepted", "other reason", "died") and found.index == len(earlier)
-        return self._failure(found, (*earlier, trial)) if is_it else None
-
-    def _hung(self, trial: Trial, alone: Verdict) -> Failure | None:
-        """A hang, where the twin alone is taken; where it is not, nothing can be said."""
-        twin = replace(trial, text=trial.twin, keyword="", bad=None, value={})
-        if alone.sort != "hung" or self.tried([twin]).sort:
-            return None
-        return self._failure(alone, (trial,))
-
-    def _failure(self, verdict: Verdict, trials: tuple[Trial, ...]) -> Failure:
-        first = f"{trials[-1].said}: "
-        after = " (only after another message that was refused)" if len(trials) > 1 else ""
-        return Failure(self.row, verdict.sort, f"{first}{verdict.said}{after}", trials)
-
-    def shrunk(self, failure: Failure) -> Failure:
-        """The same failure with less in its messages, as far as a bounded number of tries leads."""
-        assert self.bench is not None
-        until, tries = time.monotonic() + SHRINKING, SHRINKS
-        for place in reversed(range(len(failure.trials))):
-            again = True
-            while again:
-                again = False
-                for trial in spoiling.smaller(self.bench, failure.trials[place]):
-                    if not tries or time.monotonic() > until:
-                        return failure
-                    tries -= 1
-                    trials = (*failure.trials[:place], trial, *failure.trials[place + 1 :])
-                    found = self.tried(trials)
-                    if found.sort == failure.sort and found.index == len(trials) - 1:
-                        failure, again = self._failure(found, trials), True
-                        break
-        return failure
-
-    # ── what the kit broke ────────────────────────────────────────────────────────────────────────
-
-    def announced(self, result: Result, plan: Plan) -> Result:
-        """The result with what its trials broke, as the kit's own checks see it, announced."""
-        evidence = evaluation.judge(plan.out / result.transcript, plan.pack, plan.role)
-        broken: dict[int, set[str]] = {}
-        for one in evidence.ours:
-            broken.setdefault(one.seq, set()).add(one.requirement)
-        said = tuple(
-            one._replace(breaks=tuple(sorted(broken.get(one.seq, ())))) if one.line % 10 else one
-            for one in result.said
+def budget(written: str, seed: int | None) -> Budget:
+    """What `--budget` and `--seed` say: `200` trials or `30s`; a seed of chance where none is given."""
+    seed = secrets.randbelow(2**32) if seed is None else seed
+    found = re.fullmatch(r"([1-9][0-9]{0,8}) ?(s?)", written)
+    if found is None:
+        raise UsageError(
+            f"a budget is a number of trials, such as 200, or a time, such as 30s; {written!r} is none"
         )
-        return replace(result, said=said)
+    amount = int(found[1])
+    return Budget(None, float(amount), seed) if found[2] else Budget(amount, None, seed)
 
 
-def judged(campaign: Campaign, result: Result) -> evaluation.Run:
-    """The run as the report has it."""
-    return run_of(campaign.plan, result)
+def requested(request: Request, how: Budget) -> int:
+    """Carry out what was asked for; a UsageError where options were given that are about scenarios."""
+    options = {
+        "--scenario": request.scenarios,
+        "--requirement": request.requirements,
+        "--certify": request.certify,
+        "--rerun": request.rerun,
+        "--jobs": request.jobs > 1,
+    }
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise UsageError(f"--fuzz runs no scenarios, and one session at a time: leave out {', '.join(given)}")
+    return execute(prepared(request), how)
+
+
+def prepared(request: Request) -> Campaign:
+    """The campaign of negative tests alone."""
+    campaign = prepare(request)
+    campaign.scenarios = []
+    if not refusals.rows(campaign.plan.pack, campaign.plan.role):
+        said = f"{campaign.plan.pack.name} does not say how a message is refused by the {campaign.plan.role}"
+        raise BadConfiguration(f"{said}, so nothing can be tried")
+    return campaign
+
+
+def execute(campaign: Campaign, how: Budget) -> int:
+    """Try everything, write the report, print it as text; the exit code says what came out."""
+    campaign.clear()
+    fuzz, stopped = Fuzz(campaign, how), False
+    campaign.fuzz = fuzz.tally.value()
+    campaign.write(complete=False)
+    say(f"conformance: negative tests with the seed {how.seed}", err=True)
+    with terminable():
+        try:
+            for line in fuzz.run():
+                say(line, err=True)
+        except KeyboardInterrupt:
+            stopped = True
+    with ignored():
+        campaign.fuzz = fuzz.tally.value()
+        value = campaign.write(complete=not stopped)
+        say(RENDERERS["text"](value), nl=False)
+        say(f"report: {campaign.path}")
+    return ExitCode.INTERRUPTED if stopped else _code(value)
+
+
+def _code(report: dict[str, Any]) -> int:
+    """As of any run; what was not tried or could not be decided is no success."""
+    code = exit_code(report)
+    told = report["fuzz"]
+    undecided = told["inconclusive"] or not told["tried"]
+    return ExitCode.UNDECIDED if code == ExitCode.HOLDS and undecided else code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -15,9 +15,7 @@ from conformance.generation import refusals
 from conformance.generation.refusals import REFUSAL
 from conformance.report import evaluation
 from conformance.runner import run_one
-
-if TYPE_CHECKING:
-    from conformance.fuzzing import Desk, Failure
+from conformance.trying import Desk, Failure
 
 HUNG = "10 s"
 """After so long without a word where a valid message is answered at once, an implementation hangs."""

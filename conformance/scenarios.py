@@ -224,6 +224,11 @@ def of_pack(pack: Pack, role: str) -> list[Scenario]:
     return [scenario for scenario in found if scenario.role == role]
 
 
+def is_path(name: str) -> bool:
+    """Whether a scenario is named by its file, and not by a glob of names."""
+    return name.endswith(SUFFIX)
+
+
 def select(
     scenarios: list[Scenario], names: tuple[str, ...], requirements: tuple[str, ...]
 ) -> list[Scenario]:

@@ -123,7 +123,10 @@ class Vetting:
             if isinstance(node.get("$merge", []), list) is False:
                 yield where + "/$merge", "$merge is a list of objects, each laid upon those before it"
             if "$repeat" in node and not _is_repeat(node["$repeat"]):
-                yield where + "/$repeat", f"$repeat is a list of a text and how often, at most {REPEATED:,} times"
+                yield (
+                    where + "/$repeat",
+                    f"$repeat is a list of a text and how often, at most {REPEATED:,} times",
+                )
 
     def _unknown(self, value: JSON, where: str) -> Iterator[Mistake]:
         for place, text in _strings(value, where):

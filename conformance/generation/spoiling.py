@@ -8,7 +8,7 @@ trials that still break the same constraint are what a failing one is shrunk to.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from conformance import jsontext
 from conformance.attribution import Attribution
@@ -122,11 +122,15 @@ def _spoilt(value: JSON, at: str) -> Iterator[Spoilt]:
             yield Spoilt(replaced(value, pointer, {**part, EXTRA: True}), "unknown")
 
 
+_OF_EACH_TYPE: dict[str, JSON] = {
+    **{"null": None, "boolean": True, "number": -1},
+    **{"string": "\u00e9", "array": [], "object": {}},
+}
+
+
 def _others(part: JSON) -> Iterator[tuple[str, JSON]]:
     """Other values for a part: of every type, and of its own beyond what bounds allow."""
-    for name, other in (
-        ("null", None), ("boolean", True), ("number", -1), ("string", "\u00e9"), ("array", []), ("object", {}),
-    ):  # fmt: skip
+    for name, other in _OF_EACH_TYPE.items():
         if type(other) is not type(part):
             yield name, other
     if isinstance(part, str):
@@ -147,9 +151,9 @@ def _parts(value: JSON, at: str) -> Iterator[tuple[str, JSON]]:
     if node is jsontext.MISSING:
         return
     yield at, node
-    members: Any = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, _ in members:
-        yield from _parts(value, at + jsontext.pointer([key]))
+    if isinstance(node, dict | list):
+        for key in node if isinstance(node, dict) else range(len(node)):
+            yield from _parts(value, at + jsontext.pointer([key]))
 
 
 def replaced(value: JSON, pointer: str, other: JSON) -> JSON:
@@ -203,15 +207,15 @@ def _reduced(trial: Trial) -> Iterator[tuple[JSON, JSON]]:
     """Both messages with one part less, or a simpler one, where neither is what makes them differ."""
     parts = [(where, part) for where, part in _parts(trial.good, "") if where]
     parts.sort(key=lambda one: -len(written(one[1])))
-    for where, part in parts:
+    for where, _ in parts:
         if _leads(where, trial) or jsontext.resolve(trial.bad, where) is jsontext.MISSING:
             continue
         yield without(trial.bad, where), without(trial.good, where)
     for where, part in parts:
         simple = _SIMPLE.get(type(part))
-        if simple not in (None, part) and not _leads(where, trial):
-            if jsontext.resolve(trial.bad, where) == part:
-                yield replaced(trial.bad, where, simple), replaced(trial.good, where, simple)
+        same = not _leads(where, trial) and jsontext.resolve(trial.bad, where) == part
+        if same and simple not in (None, part):
+            yield replaced(trial.bad, where, simple), replaced(trial.good, where, simple)
 
 
 _SIMPLE: dict[type, JSON] = {str: "x", int: 0, list: [], dict: {}}
@@ -219,6 +223,7 @@ _SIMPLE: dict[type, JSON] = {str: "x", int: 0, list: [], dict: {}}
 
 def _leads(where: str, trial: Trial) -> bool:
     """Whether the place is the broken one, or around it."""
-    return f"{trial.pointer}/".startswith(f"{where}/") or f"{where}/".startswith(f"{trial.pointer}/") and (
-        trial.keyword != "required" and trial.keyword != "additionalProperties"
+    return f"{trial.pointer}/".startswith(f"{where}/") or (
+        f"{where}/".startswith(f"{trial.pointer}/")
+        and (trial.keyword != "required" and trial.keyword != "additionalProperties")
     )
