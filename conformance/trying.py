@@ -20,6 +20,7 @@ from conformance.generation.refusals import REFUSAL, Bench, Row, Trial
 from conformance.report import evaluation
 from conformance.runner import Plan, Result, run_one
 from conformance.scenarios import Scenario, Step
+from conformance.waiting import fits
 
 SHRINKS = 24
 """A failing trial is tried in a smaller form so often at most."""
@@ -131,7 +132,8 @@ class Desk:
             if isinstance(event, Sent | Received):
                 message = correlator.message(event)
                 if event.seq == seq:
-                    return "accepted" if message.is_a(list(self.row.accepted)) else "other reason"
+                    taken = any(fits(kind, match, message) for kind, match in self.row.accepted.items())
+                    return "accepted" if taken else "other reason"
             elif isinstance(event, Malformed) and event.seq == seq:
                 return "other reason"
         return "died"

@@ -80,13 +80,16 @@ def _trial(bench: Bench, bad: Spoilt, error: BrokenConstraint) -> Trial | None:
     text, twin = bench.named(written(bad.value)), bench.named(written(bench.valid))
     if text is None or twin is None:
         return None
-    return Trial(text, twin, error.location, error.keyword, error.pointer, bad.value, bench.valid)
+    long = {}
+    if bad.way == "long":
+        text, long = text.replace("x" * LONG, "${long}"), {"long": {"$repeat": ["x", LONG]}}
+    return Trial(text, twin, error.location, error.keyword, error.pointer, bad.value, bench.valid, long)
 
 
 def _long(bench: Bench, judge: Judge) -> Iterator[Trial]:
     """The valid message with one of its strings very long, where it is still valid then."""
     for pointer, value in _parts(bench.valid, bench.row.at):
-        if isinstance(value, str) and value not in bench.samples:
+        if isinstance(value, str):
             bad = replaced(bench.valid, pointer, "x" * LONG)
             if not judge.errors(bad):
                 yield from lengthened(bench, pointer, LONG)
@@ -135,6 +138,7 @@ def _others(part: JSON) -> Iterator[tuple[str, JSON]]:
             yield name, other
     if isinstance(part, str):
         yield from (("empty", ""), ("blank", " "), ("other", f"{part}?"), ("newline", f"{part}\n"))
+        yield "long", "x" * LONG
     elif isinstance(part, bool):
         yield "opposite", not part
     elif isinstance(part, int):
@@ -191,7 +195,7 @@ def smaller(bench: Bench, trial: Trial) -> Iterator[Trial]:
             if 0 < shorter < length:
                 yield from lengthened(bench, trial.pointer, shorter)
         return
-    if trial.bad is None:
+    if trial.bad is None or trial.value:
         return
     judge = Judge(bench)
     for bad, good in _reduced(trial):
