@@ -225,6 +225,29 @@ def render(report: Path, form_out: str) -> int:
     return 0
 
 
+@main.command()
+@click.argument("protocol", default="")
+@click.argument("kind", default="")
+@click.option("--schema", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Values of the JSON Schema in FILE instead.")  # fmt: skip
+@click.option("-n", "--count", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="So many.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Others for another seed.")
+@click.option("--form", type=click.Choice(["sender", "receiver"]), default="sender", show_default=True,
+              help="What a sender may send, or what a receiver must accept.")  # fmt: skip
+@click.option("--as-published", is_flag=True, help="By the published schemas alone, defects included.")
+@guarded
+def generate(
+    protocol: str, kind: str, schema: Path | None, count: int, seed: int, form: str, as_published: bool
+) -> int:
+    """Make valid messages of a KIND of PROTOCOL, one JSON text a line."""
+    from conformance import making
+
+    for line in making.lines(making.Request(protocol, kind, schema, count, seed, form, as_published)):
+        say(line)
+    return 0
+
+
 @main.command("list")
 @click.argument("what", type=click.Choice(["packs", "kinds", "requirements", "scenarios"]))
 @click.argument("protocol", default="")

@@ -48,12 +48,9 @@ class Monitor:
     ) -> None:
         self._pack = pack
         self._schemas = pack.schemas(form, as_published=as_published)
-        self._correlator = Correlator(pack, kind, alone=stateless)
+        self._forced, self._alone = kind, stateless
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         self._judging = _schema_rows(pack)
-        self._motion = Motion(pack)
-        self._alone = stateless
-        self._deliveries = Deliveries(pack.meta.get("redelivery"))
         self._published = str(pack.meta.get("published", "")) if as_published else ""
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
         alone = stateless and not as_published
@@ -62,9 +59,9 @@ class Monitor:
             for kind, check in _checks(pack)
             if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
         ]
-        self._shared: dict[str, Any] = {}
         self._complete = True
         self._envelope: list[BrokenConstraint] = []
+        self.forget()
         self.messages = 0
         self.message: Message | None = None
         """The message that was judged last; without its kind where it is no whole one."""
@@ -75,6 +72,13 @@ class Monitor:
         self.unknown = 0
         """How many messages are of a kind that only other records could tell, and so were not judged."""
         self.why_unknown = ""
+
+    def forget(self) -> None:
+        """Judge what follows as if nothing had been heard; where each is judged alone, whose checks keep nothing."""
+        self._correlator = Correlator(self._pack, self._forced, alone=self._alone)
+        self._motion = Motion(self._pack)
+        self._deliveries = Deliveries(self._pack.meta.get("redelivery"))
+        self._shared: dict[str, Any] = {}
 
     def feed(self, event: Event) -> list[Finding]:
         """The findings that this event settles, each with its place in the input."""

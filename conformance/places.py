@@ -79,6 +79,10 @@ class Places:
             for base, node in self._reached(location)
         )
 
+    def size(self, location: str) -> int:
+        """How many objects and arrays are in the schema there and in those that it leads to."""
+        return sum(1 for _ in self._reached(location))
+
     def _reached(self, location: str) -> Iterator[Place]:
         """Every object and array in the schema there and in those that it leads to."""
         pending, done = [self._resolve(location)], set()

@@ -169,6 +169,18 @@ class Schemas:
         explained = [error for error in explained if not self._is_vacuous(error, explained)]
         return explained or [self._unexplained(location, whole)]
 
+    def broken(self, location: str, value: JSON) -> list[tuple[str, str]]:
+        """(location of a constraint, pointer into the value) for what the first engine has against a value.
+
+        Quick, and without an explanation: of a choice it is the choice itself that fails.
+        """
+        return [self._placed(error) for error in self._validator(location).iter_errors(value)]
+
+    def _placed(self, error: Any) -> tuple[str, str]:
+        name, fragment = urldefrag(error.absolute_keyword_location)
+        where = jsontext.pointer(str(part) for part in error.instance_path)
+        return f"{self._names.get(name, name)}#{unquote(fragment)}", where
+
     def _is_vacuous(self, error: BrokenConstraint, others: list[BrokenConstraint]) -> bool:
         """Whether a branch `then` applies only because the members that its `if` asks about are missing,
         which is an error of its own."""
@@ -190,9 +202,7 @@ class Schemas:
             error = next(self._validator(location).iter_errors(value))
         except ValueError:
             return BrokenConstraint("", location, "", "something nested deeply in it is not as it should be")
-        where = jsontext.pointer(str(part) for part in error.instance_path)
-        name, fragment = urldefrag(error.absolute_keyword_location)
-        constraint = f"{self._names.get(name, name)}#{unquote(fragment)}"
+        constraint, where = self._placed(error)
         said = str(error.message)  # which may repeat the whole value: only its end says what is wrong
         said = said if len(said) < 300 else f"…{said[-200:]}"
         return BrokenConstraint(str(error.schema_path[-1]), constraint, where, said)
@@ -214,6 +224,19 @@ class Schemas:
         ]
         with _blaming_the_schema():
             return jsonschema_rs.Registry(resources, draft=getattr(jsonschema_rs, _DRAFTS[self._draft]))
+
+    def canonical(self, location: str) -> Any:
+        """The definition in the first engine's own form, with which one can compute."""
+        import jsonschema_rs
+
+        schema = {"$schema": self.dialect, "$ref": self.uri(location)}
+        return jsonschema_rs.canonicalize(
+            schema, registry=self._registry, validate_formats=True, offline=True
+        )
+
+    def size(self, location: str) -> int:
+        """How many objects and arrays the definition consists of, with those of what it refers to."""
+        return self._places.size(location)
 
     def _locations(self, name: str) -> dict[int, str]:
         """The location of each object of one document, by the object's identity."""

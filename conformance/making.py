@@ -1,0 +1,110 @@
+"""`generate`: messages made to order, one JSON text a line.
+
+Each way of making has a function here that gives the lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urldefrag, urljoin
+
+from conformance.bindings import written
+from conformance.errors import BadPack, UsageError
+from conformance.generation import supply
+from conformance.generation.choosing import Seeded
+from conformance.generation.supply import Supply
+from conformance.schemas import load
+
+
+class Request(NamedTuple):
+    """What to make: see `conformance generate --help`."""
+
+    protocol: str = ""
+    kind: str = ""
+    schema: Path | None = None
+    count: int = 1
+    seed: int = 0
+    form: str = "sender"
+    as_published: bool = False
+
+
+def lines(request: Request) -> Iterator[str]:
+    """The lines that `generate` prints; NothingFits where nothing can be made."""
+    return valid(source(request), request)
+
+
+def valid(made: Supply, request: Request) -> Iterator[str]:
+    """Valid messages: the nth is the same whatever the count."""
+    for number in range(request.count):
+        yield written(made.take(Seeded(f"{request.seed}/{number}")))
+
+
+def source(request: Request) -> Supply:
+    """What makes the messages that are asked for; UsageError where that is not said, or twice."""
+    if request.schema is not None:
+        if request.protocol or request.kind:
+            raise UsageError("messages are made of a PROTOCOL's KIND or of a schema file, not of both")
+        return of_file(request.schema)
+    if not request.protocol or not request.kind:
+        raise UsageError("say what to make: a PROTOCOL and one of its kinds, or --schema FILE")
+    [made] = supply.of_kinds(request.protocol, request.kind, request.form, as_published=request.as_published)
+    return made
+
+
+def of_file(path: Path) -> Supply:
+    """Values of the schema in a file, and of the files beside it that it refers to; BadPack where it is none."""
+    named = _read(path)
+    if isinstance(named, bool):
+        return supply.of_schema(named, name=str(path))
+    documents = {str(path): _with_id(named, path)}
+    todo = [(path, named)]
+    while todo:
+        home, document = todo.pop()
+        for other in _beside(home, document):
+            if str(other) not in documents:
+                found = _read(other)
+                documents[str(other)] = _with_id(found, other, documents[str(home)]["$id"], home)
+                todo.append((other, found))
+    return supply.of_schema(documents.pop(str(path)), documents, str(path))
+
+
+def _read(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BadPack(f"{path} cannot be read: {why}") from None
+    return json.loads(text) if text.strip() in ("true", "false") else load(text, str(path))
+
+
+def _with_id(document: Any, path: Path, base: str = "", home: Path | None = None) -> Any:
+    """The document with an `$id`, which its own references, and those to it, are relative to."""
+    if "$id" in document:
+        return document
+    near = path.resolve().as_uri()
+    if base and home is not None and not base.startswith("file:"):
+        near = urljoin(base, path.relative_to(home.parent).as_posix())
+    return {**document, "$id": near}
+
+
+def _beside(home: Path, document: Any) -> Iterator[Path]:
+    """The files that a document refers to, by names relative to its own."""
+    for reference in _references(document):
+        name = urldefrag(reference).url
+        if name and ":" not in name:
+            path = home.parent / name
+            if path.is_file():
+                yield path
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        yield from chain.from_iterable(map(_references, node.values()))
+    elif isinstance(node, list):
+        yield from chain.from_iterable(map(_references, node))
