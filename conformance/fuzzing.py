@@ -33,8 +33,14 @@ from conformance.trying import Desk, Failure, Verdict
 TOGETHER = 12
 """So many trials share a session."""
 
-ALIKE = 3
+ALIKE = 2
 """After so many failures of one sort, a row is tried no further."""
+
+UNCLEAR = "inconclusive"
+"""The sort of what is neither a failure nor none."""
+
+SHRINKING = 6.0
+"""All failing trials together are shrunk for so many seconds at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ class Fuzz:
     tally: Tally = field(init=False)
     _began: float = field(default_factory=time.monotonic)
     _sessions: int = 0
+    _shrinking: float = SHRINKING
 
     def __post_init__(self) -> None:
         """Begin to count."""
@@ -173,16 +180,19 @@ class Fuzz:
         self, desk: Desk, trials: list[Trial], here: int, verdict: Verdict, sorts: dict[str, int]
     ) -> None:
         """What to make of a trial that did not go well."""
-        if verdict.sort in sorts:
+        if verdict.sort in sorts and verdict.sort != "hung":
             sorts[verdict.sort] += 1
             self.tally.further += 1
             return
         failure = desk.isolated(trials[:here], trials[here])
         if failure is None:
+            sorts[UNCLEAR] = sorts.get(UNCLEAR, 0) + 1
             self.tally.inconclusive.append(f"{desk.row.kind}: {trials[here].said}: {verdict.said}")
             return
         sorts[failure.sort] = sorts.get(failure.sort, 0) + 1
-        failure = desk.shrunk(failure)
+        began = time.monotonic()
+        failure = desk.shrunk(failure, began + self._shrinking)
+        self._shrinking -= time.monotonic() - began
         self.tally.failures.append(self._written(desk, failure))
 
     def _written(self, desk: Desk, failure: Failure) -> dict[str, Any]:

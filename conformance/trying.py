@@ -25,9 +25,6 @@ from conformance.waiting import fits
 SHRINKS = 24
 """A failing trial is tried in a smaller form so often at most."""
 
-SHRINKING = 8.0
-"""Nor for longer than so many seconds."""
-
 BEFORE = 4
 """So many earlier trials are tried before one that fails only after others."""
 
@@ -167,10 +164,10 @@ class Desk:
         after = " (only after another message that was refused)" if len(trials) > 1 else ""
         return Failure(self.row, verdict.sort, f"{first}{verdict.said}{after}", trials)
 
-    def shrunk(self, failure: Failure) -> Failure:
+    def shrunk(self, failure: Failure, until: float) -> Failure:
         """The same failure with less in its messages, as far as a bounded number of tries leads."""
         assert self.bench is not None
-        until, tries = time.monotonic() + SHRINKING, SHRINKS
+        tries = SHRINKS
         for place in reversed(range(len(failure.trials))):
             again = True
             while again:

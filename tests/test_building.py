@@ -29,7 +29,10 @@ def test_a_wish_for_a_member_is_fulfilled() -> None:
 
 
 def test_a_wish_for_a_branch_says_where_it_applies() -> None:
-    schema = {"properties": {"a": {"anyOf": [{"const": 1}, {"$ref": "#/$defs/x"}]}}, "$defs": {"x": {"const": 2}}}
+    schema = {
+        "properties": {"a": {"anyOf": [{"const": 1}, {"$ref": "#/$defs/x"}]}},
+        "$defs": {"x": {"const": 2}},
+    }
     assert builder(schema).reach(Simplest(), Wish(location="a.json#/$defs/x")) == ({"a": 2}, "/a")
 
 

@@ -32,7 +32,9 @@ def arrange(value: JSON, known: Iterable[Order]) -> None:
     """Put the values that the rows are about in order, within `value` itself."""
     for order in known:
         sort = measure(order.get("as", "counter"))
-        found = [(place, one) for place in _places(value, order) if sort(one := _at(value, place)) is not None]
+        found = [
+            (place, one) for place in _places(value, order) if sort(one := _at(value, place)) is not None
+        ]
         ordered = sorted((one for _, one in found), key=sort)
         for (place, _), one in zip(found, ordered, strict=True):
             _put(value, place, one)

@@ -74,7 +74,11 @@ class _Array:
         """All that the item at an index has to fit."""
         shape, placed = self._shape, self._placed.get(index, _Placed())
         sites = [*shape.item(index), *placed.sites]
-        sites += [one.site.opposite for one in shape.contains if one.most is not None and one.site not in placed.sites]
+        sites += [
+            one.site.opposite
+            for one in shape.contains
+            if one.most is not None and one.site not in placed.sites
+        ]
         return self._drawing.joints.of([*sites, *shape.others(index, placed.paths)])
 
     def _place(self) -> None:
@@ -95,7 +99,9 @@ class _Array:
         """An index of an item that can also fit the site."""
         for index in range(first, min(first + count, self._shape.count[1])):
             known = self._placed.get(index, _Placed()).sites
-            if site not in known and not self._drawing.joints.is_hopeless([*self._shape.item(index), *known, site]):
+            if site not in known and not self._drawing.joints.is_hopeless(
+                [*self._shape.item(index), *known, site]
+            ):
                 return index
         raise Impossible
 

@@ -61,7 +61,6 @@ class Spot(NamedTuple):
         """The path as a JSON Pointer."""
         return jsontext.pointer(self.path)
 
-
     def moved(self, depth: int, index: int) -> Spot:
         """The same in another item of the array that it stands in at that depth."""
         choices = tuple(one._replace(path=_moved(one.path, depth, index)) for one in self.choices)

@@ -31,9 +31,7 @@ class Spot(NamedTuple):
 
     def inside(self, step: str | int, is_wanted: bool) -> Spot:
         """The spot of a member or item."""
-        return Spot(
-            self.where + jsontext.pointer([step]), self.depth + 1, self.quest if is_wanted else None
-        )
+        return Spot(self.where + jsontext.pointer([step]), self.depth + 1, self.quest if is_wanted else None)
 
     @property
     def name(self) -> str:

@@ -98,7 +98,9 @@ class KindMaker:
     def _agreements(self) -> list[Any]:
         """What keeps the members of a message that is made up from contradicting each other."""
         rows = [] if self._as_published else self.pack.meta.get("agreements", ())
-        return [_at(row.get("at", ""), row["schema"], needed=False) for row in rows if self.kind.name in row["on"]]
+        return [
+            _at(row.get("at", ""), row["schema"], needed=False) for row in rows if self.kind.name in row["on"]
+        ]
 
     def _concerns(self, check: Mapping[str, Any]) -> bool:
         return "*" in check["on"] or self.kind.name in check["on"]

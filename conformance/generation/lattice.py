@@ -73,12 +73,16 @@ def lattice(pack: Pack, kind: str, *, form: str = "sender", as_published: bool =
             continue
         pointer, twin = found
         for token in TOKENS:
-            yield Point(fields[0].location, pointer, token, span.holds(token), _with(twin, pointer, token), twin)
+            yield Point(
+                fields[0].location, pointer, token, span.holds(token), _with(twin, pointer, token), twin
+            )
 
 
 def _fields(shop: Workshop) -> Iterator[list[Spot]]:
     """The spots of each place that is an integer, those of one place together, the one that says so first."""
-    known = [spot for spot in shop.spots if isinstance(spot.site.schema, dict) and not spot.asked and not spot.dead]
+    known = [
+        spot for spot in shop.spots if isinstance(spot.site.schema, dict) and not spot.asked and not spot.dead
+    ]
     done: set[Any] = set()
     for spot in known:
         if spot.site.keywords.get("type") == "integer" and spot.path not in done and not spot.names:

@@ -106,9 +106,11 @@ class _Object:
         """Whether a member of another name can have a value, as far as that is seen at once."""
         if "more" not in self._shape.parts:
             rests = [one.rest for one in self._shape.members if one.rest is not None and not one.patterned]
-            rests += [] if any(one.patterned for one in self._shape.members) else [
-                site for _, site in self._shape.other_members
-            ]
+            rests += (
+                []
+                if any(one.patterned for one in self._shape.members)
+                else [site for _, site in self._shape.other_members]
+            )
             self._shape.parts["more"] = not self._drawing.joints.of(rests).hopeless
         return bool(self._shape.parts["more"])
 
@@ -146,11 +148,15 @@ class _Object:
         assert quest is not None
         if quest.target is None:
             return quest.steps[self._spot.depth] if self._spot.depth < len(quest.steps) else None
-        far = {name: quest.distance(self._drawing.joints.member(self._shape, name).sites) for name in self._known}
+        far = {
+            name: quest.distance(self._drawing.joints.member(self._shape, name).sites) for name in self._known
+        }
         best = min(far, key=lambda name: far[name], default=None)
         if best is not None and far[best] < FAR:
             return best
-        return self._new_name(list(self._shape.names), [], []) if quest.distance(self._others()) < FAR else None
+        return (
+            self._new_name(list(self._shape.names), [], []) if quest.distance(self._others()) < FAR else None
+        )
 
     def _others(self) -> Iterable[Site]:
         """The schemas of members that no schema names."""

@@ -98,7 +98,9 @@ def _enter_tables() -> None:
         _says(keyword)(lambda value, _, sort=sort, other=other: iter([{"type": sort, other: value}]))
     for size, sort in _SIZES.items():
         _says("max" + size)(lambda v, _, s=size, t=sort: iter([{"type": t, "min" + s: int(v) + 1}]))
-        _says("min" + size)(lambda v, _, s=size, t=sort: iter([{"type": t, "max" + s: int(v) - 1}] if v > 0 else ()))
+        _says("min" + size)(
+            lambda v, _, s=size, t=sort: iter([{"type": t, "max" + s: int(v) - 1}] if v > 0 else ())
+        )
 
 
 _enter_tables()

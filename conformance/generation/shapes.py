@@ -114,9 +114,7 @@ class Shape:
         `contains` that it fits."""
         paths = [one.path for one in self.items if one.of(index) is not None] + list(contained)
         return [
-            site
-            for path, site in self.other_items
-            if not any(known[: len(path)] == path for known in paths)
+            site for path, site in self.other_items if not any(known[: len(path)] == path for known in paths)
         ]
 
 
@@ -437,7 +435,9 @@ def _take_items(shape: Shape, keywords: dict[str, Any], site: Site, path: Path) 
         shape.other_items += ((path, site.child(keywords["unevaluatedItems"])),)
     if "contains" in keywords:
         shape.mentioned |= {"array"}
-        least, most = (1, None) if site.legacy else (keywords.get("minContains", 1), keywords.get("maxContains"))
+        least, most = (
+            (1, None) if site.legacy else (keywords.get("minContains", 1), keywords.get("maxContains"))
+        )
         shape.contains += (Contains(path, site.child(keywords["contains"]), int(least), most),)
 
 
@@ -510,7 +510,9 @@ def _touched(shape: Shape, before: Shape | None) -> Iterable[str]:
     new = shape.members[len(before.members) :]
     if not new and len(shape.required) == len(before.required):
         return ()
-    return [name for name in shape.required if name not in before.required or any(one.of(name) for one in new)]
+    return [
+        name for name in shape.required if name not in before.required or any(one.of(name) for one in new)
+    ]
 
 
 def _no_array(shape: Shape, is_hopeless: Tries, _: Shape | None) -> bool:
@@ -542,8 +544,8 @@ Verdict = Callable[[Shape, Tries, "Shape | None"], bool]
 
 
 def _all_banned(values: tuple[Any, ...]) -> Verdict:
-    return lambda shape, _, __: bool(shape.banned) and all(
-        any(same(one, two) for two in shape.banned) for one in values
+    return lambda shape, _, __: (
+        bool(shape.banned) and all(any(same(one, two) for two in shape.banned) for one in values)
     )
 
 

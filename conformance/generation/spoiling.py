@@ -15,7 +15,9 @@ from conformance.attribution import Attribution
 from conformance.bindings import written
 from conformance.events import JSON
 from conformance.findings import BrokenConstraint, Level
+from conformance.generation.kinds import KindMaker
 from conformance.generation.refusals import Bench, Trial
+from conformance.generation.violations import violations
 
 LONG = 100_000
 """So many characters has a string that is valid and has to be survived."""
@@ -64,7 +66,45 @@ def trials(bench: Bench) -> list[Trial]:
         trial = _trial(bench, bad, errors[0])
         if trial is not None:
             found.setdefault((trial.location, trial.keyword, trial.pointer, bad.way), trial)
-    return [*found.values(), *_long(bench, judge)]
+    known = {(location, keyword) for location, keyword, _, _ in found}
+    return [*found.values(), *_grafted(bench, judge, known), *_long(bench, judge)]
+
+
+def _grafted(bench: Bench, judge: Judge, known: set[tuple[str, str]]) -> Iterator[Trial]:
+    """Violations of what the valid message has nothing of: the part around each is put into it."""
+    maker = KindMaker(bench.pack, bench.pack.kind(bench.row.kind), "receiver")
+    for one in violations(bench.pack, bench.row.kind, form="receiver"):
+        if (one.schema, one.keyword) in known or not f"{one.pointer}/".startswith(f"{bench.row.at}/"):
+            continue
+        where = _missing(bench.valid, one.pointer)
+        good = _with_part(bench.valid, where, jsontext.parse(one.twin).value)
+        bad = _with_part(bench.valid, where, jsontext.parse(one.text).value)
+        errors = judge.errors(bad)
+        same = [(error.location, error.keyword) for error in errors] == [(one.schema, one.keyword)]
+        if not same or not maker.is_valid(good) or not judge.is_binding(errors[0]):
+            continue
+        text, twin = bench.named(written(bad)), bench.named(written(good))
+        if text is not None and twin is not None and not _is_spared(bench, judge, errors[0]):
+            yield Trial(text, twin, one.schema, one.keyword, errors[0].pointer, bad, good)
+
+
+def _missing(value: JSON, pointer: str) -> str:
+    """The pointer, or what of it leads to the first part that is not there."""
+    parts = jsontext.parts(pointer)
+    for depth in range(1, len(parts)):
+        if jsontext.resolve(value, jsontext.pointer(parts[:depth])) is jsontext.MISSING:
+            return jsontext.pointer(parts[:depth])
+    return pointer
+
+
+def _with_part(value: JSON, where: str, donor: JSON) -> JSON:
+    """The value with what another has at the pointer, or without anything there if the other has nothing."""
+    part = jsontext.resolve(donor, where)
+    is_there = jsontext.resolve(value, where) is not jsontext.MISSING
+    if part is jsontext.MISSING:
+        return without(value, where) if is_there else value
+    parent = jsontext.resolve(value, jsontext.pointer(jsontext.parts(where)[:-1]))
+    return value if isinstance(parent, list) and not is_there else replaced(value, where, part)
 
 
 def _is_spared(bench: Bench, judge: Judge, error: BrokenConstraint) -> bool:

@@ -229,7 +229,10 @@ def _with_one_more(path: Path, twin: JSON) -> Iterator[JSON]:
 def workshop(pack: Pack, kind: str, *, form: str = "sender", as_published: bool = False) -> Workshop:
     """The workshop of a kind of a pack; NoSuchKind where it has none of that name."""
     found = pack.kind(kind)
-    maker, known = KindMaker(pack, found, form, as_published=as_published), pack.schemas(form, as_published=as_published)
+    maker, known = (
+        KindMaker(pack, found, form, as_published=as_published),
+        pack.schemas(form, as_published=as_published),
+    )
     schemas = Schemas({**known.documents, HOME: maker.schemas.documents[HOME]}, known.dialect)
     # The first part of its schema is the envelope with the kind's own; the others are what requirements ask.
     home = Home(f"{HOME}#/allOf/0", HOME, maker.is_valid, tuple(_specimens(pack, kind)))
