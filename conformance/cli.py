@@ -236,14 +236,17 @@ def render(report: Path, form_out: str) -> int:
 @click.option("--form", type=click.Choice(["sender", "receiver"]), default="sender", show_default=True,
               help="What a sender may send, or what a receiver must accept.")  # fmt: skip
 @click.option("--as-published", is_flag=True, help="By the published schemas alone, defects included.")
+@click.option(
+    "--invalid", is_flag=True, help="Messages that break one constraint each, with what they break."
+)
+@click.option("--bare", is_flag=True, help="With --invalid: the messages alone.")
+@click.option("--coverage", is_flag=True, help="Which constraints can be broken, and why not the others.")
 @guarded
-def generate(
-    protocol: str, kind: str, schema: Path | None, count: int, seed: int, form: str, as_published: bool
-) -> int:
-    """Make valid messages of a KIND of PROTOCOL, one JSON text a line."""
+def generate(**wanted: Any) -> int:
+    """Make messages of a KIND of PROTOCOL, one JSON text a line: valid ones, or one for each constraint."""
     from conformance import making
 
-    for line in making.lines(making.Request(protocol, kind, schema, count, seed, form, as_published)):
+    for line in making.lines(making.Request(**wanted)):
         say(line)
     return 0
 

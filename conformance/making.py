@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
+from conformance import packs
 from conformance.bindings import written
 from conformance.errors import BadPack, UsageError
-from conformance.generation import supply
+from conformance.generation import coverage, supply
 from conformance.generation.choosing import Seeded
+from conformance.generation.coverage import Tally
 from conformance.generation.supply import Supply
-from conformance.schemas import load
+from conformance.generation.violations import Violation, Workshop, workshop
+from conformance.schemas import Schemas, load
 
 
 class Request(NamedTuple):
@@ -30,10 +33,19 @@ class Request(NamedTuple):
     seed: int = 0
     form: str = "sender"
     as_published: bool = False
+    invalid: bool = False
+    bare: bool = False
+    coverage: bool = False
 
 
 def lines(request: Request) -> Iterator[str]:
     """The lines that `generate` prints; NothingFits where nothing can be made."""
+    if request.coverage or request.invalid:
+        if (request.count, request.seed) != (1, 0):
+            raise UsageError("-n and --seed are for valid messages: of each violation there is one")
+        return coverage.table(_tallies(request)) if request.coverage else invalid(request)
+    if request.bare:
+        raise UsageError("--bare goes with --invalid; valid messages are bare")
     return valid(source(request), request)
 
 
@@ -43,11 +55,41 @@ def valid(made: Supply, request: Request) -> Iterator[str]:
         yield written(made.take(Seeded(f"{request.seed}/{number}")))
 
 
+def invalid(request: Request) -> Iterator[str]:
+    """One message for each constraint that can be broken, with what it breaks; the messages alone if `bare`."""
+    _, shop = next(_workshops(request))
+    for _, one in shop.all():
+        if isinstance(one, Violation):
+            violates = {"schema": one.schema, "keyword": one.keyword, "pointer": one.pointer}
+            yield one.text if request.bare else json.dumps({"violates": violates, "text": one.text})
+
+
+def _tallies(request: Request) -> Iterator[Tally]:
+    return (coverage.tally(name, shop) for name, shop in _workshops(request))
+
+
+def _workshops(request: Request) -> Iterator[tuple[str, Workshop]]:
+    """What breaks constraints: of the schema, of the kind, or of every kind if none is named."""
+    if request.schema is not None:
+        _either(request)
+        yield str(request.schema), Workshop(schemas_of(request.schema), str(request.schema))
+        return
+    if not request.protocol or not (request.kind or request.coverage):
+        raise UsageError("say what to break: a PROTOCOL and one of its kinds, or --schema FILE")
+    pack = packs.find(request.protocol)
+    for name in [request.kind] if request.kind else [kind.name for kind in pack.kinds]:
+        yield name, workshop(pack, name, form=request.form, as_published=request.as_published)
+
+
+def _either(request: Request) -> None:
+    if request.protocol or request.kind:
+        raise UsageError("messages are made of a PROTOCOL's KIND or of a schema file, not of both")
+
+
 def source(request: Request) -> Supply:
     """What makes the messages that are asked for; UsageError where that is not said, or twice."""
     if request.schema is not None:
-        if request.protocol or request.kind:
-            raise UsageError("messages are made of a PROTOCOL's KIND or of a schema file, not of both")
+        _either(request)
         return of_file(request.schema)
     if not request.protocol or not request.kind:
         raise UsageError("say what to make: a PROTOCOL and one of its kinds, or --schema FILE")
@@ -57,9 +99,14 @@ def source(request: Request) -> Supply:
 
 def of_file(path: Path) -> Supply:
     """Values of the schema in a file, and of the files beside it that it refers to; BadPack where it is none."""
+    return supply.of_schemas(schemas_of(path), str(path))
+
+
+def schemas_of(path: Path) -> Schemas:
+    """The schema in a file, by the file's name, and those beside it that it refers to; BadPack where it is none."""
     named = _read(path)
     if isinstance(named, bool):
-        return supply.of_schema(named, name=str(path))
+        return supply.schemas_of(named, name=str(path))
     documents = {str(path): _with_id(named, path)}
     todo = [(path, named)]
     while todo:
@@ -69,7 +116,7 @@ def of_file(path: Path) -> Supply:
                 found = _read(other)
                 documents[str(other)] = _with_id(found, other, documents[str(home)]["$id"], home)
                 todo.append((other, found))
-    return supply.of_schema(documents.pop(str(path)), documents, str(path))
+    return supply.schemas_of(documents.pop(str(path)), documents, str(path))
 
 
 def _read(path: Path) -> Any:

@@ -14,7 +14,6 @@ from conformance.generation.shapes import Impossible, Path, Shape
 if TYPE_CHECKING:
     from conformance.generation.drawing import Drawing, Spot
 
-_MORE = 3
 _TRIES = 12
 _FAR_OUT = 40
 
@@ -43,7 +42,7 @@ class _Array:
         shape = self._shape
         self._place()
         least = max([shape.count[0], 2 * shape.repeats, *(index + 1 for index in self._placed)])
-        most = min(shape.count[1], least + (_MORE if self._spot.depth < 4 else 0))
+        most = min(shape.count[1], least + self._drawing.more(self._spot.depth))
         length = self._drawing.choices.integer(least, most) if most > least else least
         values: list[JSON] = []
         for index in range(length):

@@ -1,6 +1,6 @@
 """How each keyword is broken in a valid value: other values for its place, those nearest to it first.
 
-Nothing here judges: of what is offered, whoever asks takes the first that breaks this keyword and nothing else.
+Nothing here judges: of what is offered, whoever asks takes the first that breaks this keyword alone.
 """
 
 from __future__ import annotations

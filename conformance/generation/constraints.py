@@ -211,7 +211,7 @@ class Walk:
 
     def _into(self, spot: Spot, step: str | int) -> Spot:
         path = (*spot.path, step)
-        wish = Wish(path, {"$ref": self._uri(spot.location)}, spot.location)
+        wish = Wish(path, {"$ref": self._uri(spot.location)}, spot.location, governs=True)
         return spot._replace(path=path, wishes=(*spot.wishes, wish))
 
     def _properties(self, spot: Spot, keyword: str, members: Mapping[str, Any]) -> Iterator[Spot]:

@@ -19,6 +19,8 @@ DEEP = 6
 
 _VERY_DEEP = 60
 _FUEL = 4000
+_GENEROUS, _SPARING = 30, 90
+"""How many values there are until less and less is added of what need not be there."""
 _SORTS = ("null", "boolean", "number", "string", "array", "object")
 
 
@@ -65,6 +67,18 @@ class Drawing:
                 if self._fuel < 0:
                     break
         raise Impossible
+
+    def often(self, depth: int) -> int:
+        """Of a hundred members that need not be there, how many are: fewer in what is deep or large already."""
+        made = _FUEL - self._fuel
+        if depth < 4 and made < _GENEROUS:
+            return 50
+        return 15 if made < _SPARING else 3
+
+    def more(self, depth: int) -> int:
+        """How many more items an array may have than it needs."""
+        made = _FUEL - self._fuel
+        return 0 if depth > 3 or made > _SPARING else 3 if made < _GENEROUS else 1
 
     def _order(self, joint: Joint, spot: Spot) -> list[Shape]:
         if spot.quest is not None and spot.quest.target is not None:

@@ -27,7 +27,7 @@ class Hit(NamedTuple):
 
 
 def hit(schemas: Schemas, root: str, value: JSON, constraint: Constraint) -> Hit | None:
-    """Where the value breaks this constraint, of the definition at `root`, and nothing else; None otherwise."""
+    """Where the value breaks this constraint, of the definition at `root`, alone; None where it does not."""
     found = schemas.broken(root, value)
     if not found or len(found) > 4:
         return None
@@ -83,11 +83,12 @@ def _may_be(found: Sequence[tuple[str, str]], constraint: Constraint) -> bool:
     choices = {choice.location for choice in constraint.spot.choices}
     return all(
         location in choices
+        or (location.rpartition("/")[2], pointer) == (constraint.keyword, constraint.spot.pointer)
         or constraint.keyword == "$ref"
         or (constraint.spot.names and location.endswith("/propertyNames"))
         or location.startswith((constraint.location, constraint.spot.location))
         or "/allOf/" in location  # what stands beside a format for the first engine
-        for location, _ in found
+        for location, pointer in found
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from conformance import edits, jsontext
+from conformance import jsontext
 from conformance.checks.numbers import BOUNDS
 from conformance.generation.constraints import Spot
 from conformance.generation.violations import Workshop, workshop
@@ -28,17 +28,16 @@ no number."""
 
 
 class Range(NamedTuple):
-    """The integers that a field may be; None where there is no bound. `exact` says whether nothing else is asked."""
+    """The integers that a field may be; None where there is no bound."""
 
     low: int | None = None
     high: int | None = None
-    exact: bool = True
 
     def within(self, low: Any, high: Any) -> Range:
         """Those of them that are within further bounds."""
         lows = [bound for bound in (self.low, low) if bound is not None]
         highs = [bound for bound in (self.high, high) if bound is not None]
-        return Range(max(lows, default=None), min(highs, default=None), self.exact)
+        return Range(max(lows, default=None), min(highs, default=None))
 
     def holds(self, token: str) -> bool:
         """Whether a token is an integer of these."""
@@ -51,8 +50,10 @@ class Range(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A message with a number text at a pointer, and whether it is valid there; `twin` is a valid message that
-    differs there only. `schema` is the location of the field's schema."""
+    """A message with a token at a pointer, and whether that is valid; `twin` is, and differs there only.
+
+    `schema` is the location of the field's schema.
+    """
 
     schema: str
     pointer: str

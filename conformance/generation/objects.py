@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _TRIES = 24
 _DEEP = 6
-_OFTEN, _SELDOM = 50, 15
-"""Of a hundred objects, how many have a member that they need not have; deep down it is fewer."""
 
 
 def drawn(drawing: Drawing, shape: Shape, spot: Spot) -> dict[str, JSON]:
@@ -48,12 +46,11 @@ class _Object:
         needed = dict.fromkeys([*shape.required, *self._extra, *([self._wanted] if self._wanted else [])])
         if len(needed) > shape.size[1]:
             raise Impossible
-        often = _OFTEN if self._spot.depth < 4 else _SELDOM
         room = shape.size[1] - len(needed)
         for name in [*self._known, *(name for name in needed if name not in self._known)]:
             if name in needed:
                 self._add(name, needed=True)
-            elif room and choices.chance(often):
+            elif room and choices.chance(self._drawing.often(self._spot.depth)):
                 self._add(name, needed=False)
                 room = shape.size[1] - len(self._values.keys() | needed)
         self._fill()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
@@ -20,15 +21,24 @@ from conformance.schemas import Schemas
 SMALL = 120
 """Schemas that hold, or lead to, more objects than these are not computed with."""
 
+OF_THE_KIND = "no message of this kind"
+"""How reasons begin that another kind may not have."""
+
 _PLAIN = tuple(name for name in ASSERTIONS if name not in ("contains", "not", "anyOf", "oneOf", "minContains",
                                                            "maxContains", "dependencies"))  # fmt: skip
 """The keywords that no other schema stands in."""
 
 _LINK = r"\^[a-z][a-z0-9]*:(?:[A-Za-z0-9/_~-]|\[[A-Za-z0-9_~.-]+\]|[()*+?]|\{[0-9,]+\})+\$"
-_SURE: Mapping[str, re.Pattern[str]] = dict.fromkeys(
-    ("uri", "uri-reference", "iri", "iri-reference"), re.compile(_LINK)
-)
-"""Patterns such that whatever matches is of a format: a scheme, and characters that all may stand in a link."""
+_HEX = r"\[(?=[^]]*0-9)(?=[^]]*a-f)(?=[^]]*A-F)(?:0-9|a-f|A-F){3}\]"
+_UUID = rf"\^{_HEX}\{{8}}(?:\((?:\?:)?-{_HEX}\{{4}}\)\{{3}}-|-\((?:\?:)?{_HEX}\{{4}}-\)\{{3}}){_HEX}\{{12}}\$"
+_SURE: Mapping[str, re.Pattern[str]] = {
+    **dict.fromkeys(("uri", "uri-reference", "iri", "iri-reference"), re.compile(_LINK)),
+    "uuid": re.compile(_UUID),
+}
+"""Patterns such that whatever matches is of a format: a scheme, and characters that a link may hold."""
+
+_SPELT = {"uuid": _SURE["uuid"]}
+"""Patterns that say the same as a format."""
 
 
 class Reasons:
@@ -43,7 +53,7 @@ class Reasons:
         if spot.asked:
             return f"it is part of a condition, {spot.asked}, which is asked and never an error"
         if spot.dead:
-            return f"no message of this kind takes the branch {spot.dead}"
+            return f"{OF_THE_KIND} takes the branch {spot.dead}"
         if spot.names and constraint.keyword == "type":
             return "the name of a member is always a string"
         if isinstance(spot.site.schema, bool) or constraint.keyword not in _PLAIN:
@@ -64,7 +74,7 @@ class Reasons:
         return ""
 
     def at_last(self, constraint: Constraint) -> str:
-        """A reason that has to be computed from all that stands around the constraint; empty where none is found."""
+        """A reason that has to be computed from all that stands around; empty where none is found."""
         for location in self._around(constraint):
             if self._is_idle(constraint, location):
                 return f"{location} accepts nothing more without it"
@@ -73,10 +83,11 @@ class Reasons:
     def _implies(self, schema: Mapping[str, Any], constraint: Constraint) -> bool:
         """Whether what fits a plain schema can never break the constraint."""
         keywords = constraint.spot.site.keywords
-        value = [constraint.detail] if constraint.keyword == "required" else keywords[constraint.keyword]
-        pattern = _SURE.get(value) if constraint.keyword == "format" else None
-        if pattern is not None and pattern.fullmatch(str(schema.get("pattern", ""))):
-            return True
+        value: Any = [constraint.detail] if constraint.keyword == "required" else keywords[constraint.keyword]
+        if constraint.keyword == "format" and value in _SURE:
+            return _SURE[value].fullmatch(str(schema.get("pattern", ""))) is not None
+        if constraint.keyword == "pattern" and schema.get("format") in _SPELT:
+            return _SPELT[schema["format"]].fullmatch(value) is not None
         return bool(schema) and self._is_empty(schema, {constraint.keyword: value})
 
     def _is_empty(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -84,11 +95,13 @@ class Reasons:
         import jsonschema_rs
 
         dialect = {"$schema": self._schemas.dialect}
-        made = [
-            jsonschema_rs.canonicalize({**dialect, **rephrased(schema)}, validate_formats=True)
-            for schema in (one, other)
-        ]
-        return _is_no(made[0].subtract(made[1]))
+        with _giving_up():
+            made = [
+                jsonschema_rs.canonicalize({**dialect, **rephrased(schema)}, validate_formats=True)
+                for schema in (one, other)
+            ]
+            return _is_no(made[0].subtract(made[1]))
+        return False
 
     def _around(self, constraint: Constraint) -> Iterator[str]:
         """The schemas that the constraint stands in or that lead to it, the nearest first."""
@@ -98,15 +111,12 @@ class Reasons:
         yield self._root
 
     def _is_idle(self, constraint: Constraint, location: str) -> bool:
-        import jsonschema_rs
-
         if self._schemas.size(location) > SMALL:
             return False
-        try:
+        with _giving_up():
             less = self._without(constraint).canonical(location)
             return _is_no(less.subtract(self._schemas.canonical(location)))
-        except (ValueError, jsonschema_rs.ReferencingError):
-            return False
+        return False
 
     def _without(self, constraint: Constraint) -> Schemas:
         """The schemas without the constraint."""
@@ -114,6 +124,15 @@ class Reasons:
         documents = {**self._schemas.documents}
         documents[name] = _edited(documents[name], jsontext.parts(pointer), constraint)
         return Schemas(documents, self._schemas.dialect)
+
+
+@contextmanager
+def _giving_up() -> Iterator[None]:
+    """Leave what cannot be computed."""
+    import jsonschema_rs
+
+    with suppress(ValueError, jsonschema_rs.ReferencingError, jsonschema_rs.canonical.CanonicalizationError):
+        yield
 
 
 def _is_no(schema: Any) -> bool:

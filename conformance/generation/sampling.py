@@ -30,7 +30,7 @@ class Sampler:
         self._roots: dict[str, Site] = {}  # which are told apart by identity, so they have to stay
 
     def values(self, site: Site, location: str = "", breaking: str = "") -> Iterator[JSON]:
-        """Values that fit the site but for the keyword `breaking` of the schema at `location`; perhaps none."""
+        """Values that fit the site, but for the keyword `breaking` of the schema at `location`."""
         wish = Wish(location=location, breaking=breaking)
         target = self.schemata.at(location) if location else None
         steps = distances(site, target) if target else {}

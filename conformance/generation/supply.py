@@ -65,7 +65,17 @@ def of_kinds(
 
 
 def of_schema(schema: Any, others: Mapping[str, Any] | None = None, name: str = "the schema") -> Supply:
-    """Values of a schema, draft-07 or 2020-12 as its `$schema` says (else 2020-12).
+    """Values of a schema; see `schemas_of`."""
+    return of_schemas(schemas_of(schema, others, name), name)
+
+
+def of_schemas(schemas: Schemas, name: str) -> Supply:
+    """Values of the document of that name."""
+    return Supply(Builder(schemas, name).build, lambda value: schemas.is_valid(name, value), name)
+
+
+def schemas_of(schema: Any, others: Mapping[str, Any] | None = None, name: str = "the schema") -> Schemas:
+    """A schema as the document of that name, draft-07 or 2020-12 as its `$schema` says (else 2020-12).
 
     `others` are documents that it refers to, by name; a reference leads to one by its `$id`. Raises BadPack
     where the schema is none, or refers to what is not there.
@@ -75,5 +85,4 @@ def of_schema(schema: Any, others: Mapping[str, Any] | None = None, name: str = 
     document = schema if isinstance(schema, dict) else {"allOf": [schema]}
     schemas = Schemas({name: document, **(others or {})}, str(document.get("$schema", DRAFT_2020_12)))
     schemas.is_valid(name, None)  # or else it cannot be judged by
-    builder = Builder(schemas, name)
-    return Supply(builder.build, lambda value: schemas.is_valid(name, value), name)
+    return schemas

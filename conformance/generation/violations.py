@@ -28,13 +28,14 @@ from conformance.schemas import Schemas
 TRIALS: tuple[JSON, ...] = (7, "wrong", True, None, {}, [], 0.5)
 """What is tried where any value is one too many."""
 
-NAMES = (FRESH, "x-extra.extra")
+NAMES = (FRESH, "x-extra.extra", "x", "X", "_7")
 """Names of members that nobody knows."""
 
 
 class Violation(NamedTuple):
-    """A message that breaks one constraint: the constraint's place in the schemas (`schema`), its keyword, the
-    place in the message (a JSON Pointer), the message as a text; `twin` is valid and differs there only.
+    """A message, as a text, that breaks one constraint; `twin` is valid and differs at that place only.
+
+    `schema` is the constraint's place in the schemas, `pointer` that in the message (a JSON Pointer).
     """
 
     schema: str
@@ -57,7 +58,7 @@ class Unbroken(NamedTuple):
 
 
 class Workshop:
-    """Breaks the constraints that the definition at `root` puts on the part at `at` of what has this `home`."""
+    """Breaks what the definition at `root` asks of the part at `at` of whatever has this `home`."""
 
     def __init__(self, schemas: Schemas, root: str, home: Home | None = None, at: str = "") -> None:
         self._schemas, self._root = schemas, root if "#" in root else f"{root}#"
@@ -90,8 +91,11 @@ class Workshop:
         reason = self._reasons.by_another(constraint, self._same_place(constraint))
         if reason:
             return unbroken._replace(reason=reason)
-        found = self._in_one_more(constraint, twin) or self._otherwise(constraint, twin)
-        return found or unbroken._replace(reason=self._reasons.at_last(constraint))
+        found = self._in_one_more(constraint, twin)
+        reason = "" if found else self._reasons.at_last(constraint)
+        if found or reason:
+            return found or unbroken._replace(reason=reason)
+        return self._otherwise(constraint, twin) or unbroken
 
     def _near(self, constraint: Constraint, twin: JSON) -> Violation | None:
         """A message that breaks the constraint where the twin meets it."""
@@ -123,7 +127,7 @@ class Workshop:
         spot = constraint.spot
         for other in self.spots:
             alike = (other.path, other.names, other.asked, other.dead) == (spot.path, spot.names, "", "")
-            always = alike and all(wish in spot.wishes for wish in other.wishes)
+            always = alike and all(wish.governs or wish in spot.wishes for wish in other.wishes)
             if always and other.location != spot.location:
                 yield other
 
@@ -208,7 +212,7 @@ class Workshop:
         return None
 
     def _healed(self, value: JSON, path: Path, twin: JSON) -> JSON:
-        """The message with the part at the path as the twin, or else a plain value, has it; MISSING if not valid."""
+        """The message with the twin's part at the path, or else a plain one; MISSING if not valid."""
         part = MISSING if twin is MISSING else jsontext.resolve(twin, jsontext.pointer(path))
         healed = (put(value, path, other) for other in ([] if part is MISSING else [part]) + [*TRIALS])
         return next(filter(self._twins.is_valid, healed), MISSING)

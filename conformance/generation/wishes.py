@@ -12,12 +12,13 @@ Path = tuple[str | int, ...]
 class Wish(NamedTuple):
     """That there is something at a path, which fits a schema; its references are absolute.
 
-    `location` is where that schema stands, if it does.
+    `location` is where that schema stands, if it does; `governs` says that it governs whatever is there.
     """
 
     path: Path
     schema: Any = True
     location: str = ""
+    governs: bool = False
 
 
 def further(wishes: Iterable[Wish], above: Path) -> tuple[Wish, ...]:
