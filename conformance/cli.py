@@ -241,9 +241,18 @@ def render(report: Path, form_out: str) -> int:
 )
 @click.option("--bare", is_flag=True, help="With --invalid: the messages alone.")
 @click.option("--coverage", is_flag=True, help="Which constraints can be broken, and why not the others.")
+@click.option(
+    "--walks", is_flag=True, help="Conversations through the lifecycles of PROTOCOL, as transcripts."
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="With --walks: a file for each.")  # fmt: skip
 @guarded
-def generate(**wanted: Any) -> int:
+def generate(walks: bool, out: Path | None, **wanted: Any) -> int:
     """Make messages of a KIND of PROTOCOL, one JSON text a line: valid ones, or one for each constraint."""
+    if walks or out is not None:
+        from conformance import walking
+
+        return walking.requested(wanted, out, walks=walks)
     from conformance import making
 
     for line in making.lines(making.Request(**wanted)):

@@ -87,6 +87,8 @@ class Fuzz:
 
     campaign: Campaign
     budget: Budget
+    is_brief: bool = False
+    """Whether the first failure is enough, as it is found."""
     tally: Tally = field(init=False)
     _began: float = field(default_factory=time.monotonic)
     _sessions: int = 0
@@ -105,10 +107,18 @@ class Fuzz:
         """Try every row; a line for each, as it goes."""
         rows = refusals.rows(self.plan.pack, self.plan.role)
         for number, row in enumerate(rows):
+            if self.is_brief and self.tally.failures:
+                return
             before, began = self.tally.tried, time.monotonic()
             said = self._row(row, len(rows) - number)
             took = time.monotonic() - began
             yield f"{row.kind}: {self.tally.tried - before} tried, {said} ({took:.1f} s)"
+
+    def finish(self) -> None:
+        """Try every row, and leave what came of it with the campaign."""
+        for _ in self.run():
+            pass
+        self.campaign.fuzz = self.tally.value()
 
     def _row(self, row: Row, rows_left: int) -> str:
         unmet = difference(dict(row.needs), self.plan.ics)
@@ -129,11 +139,16 @@ class Fuzz:
         self.tally.left += len(waiting) - share
         waiting, sorts = waiting[:share], dict[str, int]()
         until = self._until(rows_left)
-        while waiting and time.monotonic() < until and all(count < ALIKE for count in sorts.values()):
+        while waiting and time.monotonic() < until and not self._is_enough(sorts):
             waiting = self._session(desk, waiting[:TOGETHER], sorts) + waiting[TOGETHER:]
         self.tally.left += len(waiting)
         failed = ", ".join(f"{count} {sort}" for sort, count in sorts.items())
         return failed or "all refused"
+
+    def _is_enough(self, sorts: dict[str, int]) -> bool:
+        return any(count >= ALIKE for count in sorts.values()) or (
+            self.is_brief and bool(self.tally.failures)
+        )
 
     def _share(self, there_are: int, rows_left: int) -> int:
         if self.budget.trials is None:
@@ -191,7 +206,7 @@ class Fuzz:
             return
         sorts[failure.sort] = sorts.get(failure.sort, 0) + 1
         began = time.monotonic()
-        failure = desk.shrunk(failure, began + self._shrinking)
+        failure = desk.shrunk(failure, began + self._shrinking * (not self.is_brief))
         self._shrinking -= time.monotonic() - began
         self.tally.failures.append(self._written(desk, failure))
 

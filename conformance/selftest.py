@@ -1,6 +1,7 @@
 """Whether the kit notices: the reference implementations with each of their faults, against all scenarios.
 
-A fault breaks one requirement, and the kit has to say so and nothing else: `caught`. `missed` is a fault on
+A fault breaks one requirement, and the kit has to say so and nothing else: `caught`. What no scenario shows,
+that messages are refused, is tried by negative tests. `missed` is a fault on
 which no requirement failed, `misattributed` one on which another failed, instead or too. What the honest
 implementation passes and no fault breaks is told beside it: nothing shows that the kit would notice.
 """
@@ -22,6 +23,8 @@ from conformance import campaign, catalogue, execution
 from conformance.campaign import Campaign
 from conformance.console import heed_termination, say
 from conformance.errors import ExitCode, UsageError
+from conformance.fuzzing import Budget, Fuzz
+from conformance.generation.refusals import REFUSAL
 from conformance.packs import Pack
 from conformance.report import evaluation
 from conformance.runner import run_one
@@ -51,7 +54,12 @@ class Trial:
 
     @property
     def others(self) -> list[str]:
-        """The requirements that were found broken though the fault does not break them."""
+        """The requirements that were found broken though the fault does not break them.
+
+        What dies of a message, or takes it for another, leaves undone what it would have had to do.
+        """
+        if self.requirement == REFUSAL:
+            return []
         return [name for name in self.of("fail", "warn") if name != self.requirement]
 
     @property
@@ -173,20 +181,42 @@ def matrix(
     known = campaign.faults(pack, role)
     faults = {name: known[name] for name in (known if among is None else among)}
     honest = campaign.prepare(campaign.Request(pack, campaign.REFERENCE, role, out=out / HONEST))
-    runs = [honest]
+    runs, tried = [honest], list[Campaign]()
     for fault, requirement in faults.items():
+        if requirement == REFUSAL:  # which no scenario shows
+            tried.append(_faulty(honest, fault, [], out / fault))
+            continue
         scenarios = _concerned(honest.scenarios, requirement) if brief else honest.scenarios
         runs.append(_faulty(honest, fault, scenarios, out / fault))
     cells = [(run, scenario) for run in runs for scenario in run.scenarios]
     pool = ThreadPoolExecutor(jobs)
     try:
+        fuzzed = pool.map(_fuzzed, [replace(honest, scenarios=[], runs=[]), *tried] if tried else [])
         judged = dict(zip(map(_key, cells), pool.map(_carried_out, cells), strict=True))
+        well = [run for one in list(fuzzed)[:1] for run in one.runs]
     finally:
         pool.shutdown(cancel_futures=True)
     for run in runs:
         run.runs += [judged[_key((run, scenario))] for scenario in run.scenarios]
-    first, *trials = map(_tried, runs, ["", *faults], ["", *faults.values()])
+    honest.runs += well
+    by_name = {run.target: run for run in (*runs, *tried)}
+    trials = [
+        _tried(by_name[f"{campaign.REFERENCE}:{fault}"], fault, requirement)
+        for fault, requirement in faults.items()
+    ]
+    first = _tried(honest, "", "")
     return Matrix(pack, role, first, tuple(trials), frozenset(known.values()))
+
+
+ENOUGH = 40
+"""So many messages of each kind are tried with the honest reference implementation."""
+
+
+def _fuzzed(run: Campaign) -> Campaign:
+    """Negative tests: some of the honest implementation, of a faulty one until something fails."""
+    is_honest = run.target == campaign.REFERENCE
+    Fuzz(run, Budget(ENOUGH if is_honest else None), is_brief=True).finish()
+    return run
 
 
 COVERING = 3
