@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from conformance import records
-from conformance.bindings import written
+from conformance.bindings import Now, written
 from conformance.correlation import Correlator
 from conformance.events import Closed, Event, Malformed, Received, Sent
 from conformance.generation import refusals, spoiling
@@ -50,6 +51,11 @@ class Verdict(NamedTuple):
     result: Result
 
 
+def _now() -> Now:
+    """The time, which no other text is likely to be."""
+    return Now(1.0, datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"))
+
+
 class Desk:
     """Where the sessions of one row are held; what is tried leaves nothing in the report."""
 
@@ -68,7 +74,7 @@ class Desk:
             if result.status != "passed":
                 return None, f"the state is not reached: {result.reason}"
             names = dict(result.names)
-        bench = Bench(self.plan.pack, self.row, self.plan.ics, names)
+        bench = Bench(self.plan.pack, self.row, self.plan.ics, names, _now())
         text = bench.named(written(bench.valid))
         if text is None:
             return None, "the valid message does not say what it is about"

@@ -26,10 +26,6 @@ REFUSAL = "WIRE-REFUSAL"
 BROKEN = "broken_"
 """Before the names of a message whose twin was sent since."""
 
-SAMPLE = Now(1.0, "2026-04-01T09:00:00.417Z")
-"""The reading of the clocks that stands for `${now}` while messages are made."""
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of `refusals`: a kind of message that an implementation is tried with."""
@@ -109,18 +105,23 @@ class Trial:
 
 
 class Bench:
-    """What the messages of one row are made with: the valid one, and what in it is of this session alone."""
+    """What the messages of one row are made with: the valid one, and what in it is of this session alone.
 
-    def __init__(self, pack: Pack, row: Row, ics: Mapping[str, Any], names: Mapping[str, JSON]) -> None:
+    `names` are the values that the opening gave; `now` stands for `${now}` while messages are made.
+    """
+
+    def __init__(
+        self, pack: Pack, row: Row, ics: Mapping[str, Any], names: Mapping[str, JSON], now: Now
+    ) -> None:
         self.pack, self.row = pack, row
         mine = {name: str(uuid.uuid4()) for name in row.names}
         own = tuple(pack.meta.get("fresh", ()))
         bindings = Bindings(ics, lambda: str(uuid.uuid4()), {**names, **mine}, own=own, code=protocols.value)
         sent = Step("send", {"send": row.kind, **row.made})
-        self.valid = Composer(pack, bindings).of_step(sent, SAMPLE)
+        self.valid = Composer(pack, bindings).of_step(sent, now)
         """The message as it may be sent, with samples in place of what each session has of its own."""
         kept = {name: value for name, value in bindings.names.items() if _is_own(value)}
-        self.samples = {value: name for name, value in kept.items()} | {SAMPLE.wall: "now"}
+        self.samples = {value: name for name, value in kept.items()} | {now.wall: "now"}
         """Value → the name that stands for it in texts."""
 
     def named(self, text: str) -> str | None:
