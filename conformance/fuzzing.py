@@ -12,7 +12,7 @@ import re
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ from conformance.generation import refusals, spoiling
 from conformance.generation.refusals import Bench, Row, Trial
 from conformance.interruption import ignored
 from conformance.report import RENDERERS
+from conformance.report.evaluation import Run
 from conformance.runner import Plan, Result
 from conformance.trying import Desk, Failure, Verdict
+from conformance.wording import printable
 
 TOGETHER = 12
 """So many trials share a session."""
@@ -89,6 +91,10 @@ class Fuzz:
     budget: Budget
     is_brief: bool = False
     """Whether the first failure is enough, as it is found."""
+    told: Callable[[str], None] = lambda line: None
+    """Is told of each failure as it is found."""
+    results: list[Result] = field(default_factory=list)
+    """The sessions that the report has."""
     tally: Tally = field(init=False)
     _began: float = field(default_factory=time.monotonic)
     _sessions: int = 0
@@ -189,7 +195,12 @@ class Fuzz:
         (self.plan.out / kept).write_bytes((desk.plan.out / result.transcript).read_bytes())
         scenario = replace(result.scenario, name=name)
         told = replace(result, scenario=scenario, transcript=kept, stderr="")
-        self.campaign.record(desk.announced(told, self.plan))
+        self._enter(desk.announced(told, self.plan))
+
+    def _enter(self, result: Result) -> Run:
+        """Put a session into the report."""
+        self.results.append(result)
+        return self.campaign.record(result)
 
     def _look(
         self, desk: Desk, trials: list[Trial], here: int, verdict: Verdict, sorts: dict[str, int]
@@ -214,8 +225,9 @@ class Fuzz:
         """The failure as a scenario file that shows it again, and its row of the report."""
         name = f"fuzz-{failure.row.kind}-{failure.sort.replace(' ', '-')}"
         path = self.plan.out / "fuzz" / f"{name}.yaml"
-        run = reproducing.recorded(self.campaign, desk, failure, name, path)
+        run = self._enter(reproducing.shown_again(self.plan, desk, failure, path))
         last = failure.trials[-1]
+        self.told(f"{failure.row.kind}: {failure.sort}: {failure.said} ({path})")
         return {
             "kind": failure.row.kind,
             "sort": failure.sort,
@@ -273,7 +285,7 @@ def prepared(request: Request) -> Campaign:
 def execute(campaign: Campaign, how: Budget) -> int:
     """Try everything, write the report, print it as text; the exit code says what came out."""
     campaign.clear()
-    fuzz, stopped = Fuzz(campaign, how), False
+    fuzz, stopped = Fuzz(campaign, how, told=lambda line: say(printable(line), err=True)), False
     campaign.fuzz = fuzz.tally.value()
     campaign.write(complete=False)
     say(f"conformance: negative tests with the seed {how.seed}", err=True)

@@ -9,24 +9,20 @@ from typing import Any
 import yaml
 
 from conformance import scenarios
-from conformance.campaign import Campaign
 from conformance.errors import UsageError
 from conformance.generation import refusals
 from conformance.generation.refusals import REFUSAL
-from conformance.report import evaluation
-from conformance.runner import run_one
+from conformance.runner import Plan, Result, run_one
 from conformance.trying import Desk, Failure
 
 HUNG = "10 s"
 """After so long without a word where a valid message is answered at once, an implementation hangs."""
 
 
-def recorded(campaign: Campaign, desk: Desk, failure: Failure, name: str, path: Path) -> evaluation.Run:
-    """Write the scenario, run it from its file, and enter that run into the report."""
-    breaks = _broken(desk, failure)
-    _write(path, text(desk, failure, breaks))
-    scenario = scenarios.load(path, campaign.plan.pack)
-    return campaign.record(run_one(campaign.plan, scenario))
+def shown_again(plan: Plan, desk: Desk, failure: Failure, path: Path) -> Result:
+    """Write the scenario, and run it from its file."""
+    _write(path, text(desk, failure, _broken(desk, failure)))
+    return run_one(plan, scenarios.load(path, plan.pack))
 
 
 def _broken(desk: Desk, failure: Failure) -> list[list[str]]:
