@@ -230,16 +230,14 @@ def render(report: Path, form_out: str) -> int:
 @click.argument("kind", default="")
 @click.option("--schema", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Values of the JSON Schema in FILE instead.")  # fmt: skip
-@click.option("-n", "--count", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+@click.option("-n", "--number", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="So many.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Others for another seed.")
 @click.option("--form", type=click.Choice(["sender", "receiver"]), default="sender", show_default=True,
               help="What a sender may send, or what a receiver must accept.")  # fmt: skip
 @click.option("--as-published", is_flag=True, help="By the published schemas alone, defects included.")
-@click.option(
-    "--invalid", is_flag=True, help="Messages that break one constraint each, with what they break."
-)
-@click.option("--bare", is_flag=True, help="With --invalid: the messages alone.")
+@click.option("--invalid", is_flag=True, help="A message for each constraint, which breaks just that.")
+@click.option("--bare", is_flag=True, help="With --invalid: the messages alone, without what they break.")
 @click.option("--coverage", is_flag=True, help="Which constraints can be broken, and why not the others.")
 @click.option(
     "--walks", is_flag=True, help="Conversations through the lifecycles of PROTOCOL, as transcripts."
@@ -248,7 +246,7 @@ def render(report: Path, form_out: str) -> int:
               help="With --walks: a file for each.")  # fmt: skip
 @guarded
 def generate(walks: bool, out: Path | None, **wanted: Any) -> int:
-    """Make messages of a KIND of PROTOCOL, one JSON text a line: valid ones, or one for each constraint."""
+    """Make messages of a KIND of PROTOCOL, one JSON text a line: valid ones, or with --invalid others."""
     if walks or out is not None:
         from conformance import walking
 

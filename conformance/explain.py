@@ -43,7 +43,7 @@ def _format_checker(dialect: str) -> jsonschema.FormatChecker:
     return checker
 
 
-def _specification(dialect: str) -> Specification[Any]:
+def specification(dialect: str) -> Specification[Any]:
     """How referencing reads a dialect; of `dependencies`, its own takes lists for schemas where some are."""
     its_own = specification_with(dialect)
 
@@ -75,10 +75,10 @@ class Explainer:
         location_of: Callable[[Any], str],
         members_of: Callable[[Any], Mapping[str, Any]],
     ) -> None:
-        specification = _specification(dialect)
+        its_own = specification(dialect)
         self._location_of, self._members_of = location_of, members_of
         self._registry: Registry[Any] = SPECIFICATIONS.with_resources(
-            (uris[name], specification.create_resource(document)) for name, document in documents.items()
+            (uris[name], its_own.create_resource(document)) for name, document in documents.items()
         )
         self._class = validator_class(dialect)
         self._formats = _format_checker(dialect)

@@ -29,7 +29,7 @@ class Request(NamedTuple):
     protocol: str = ""
     kind: str = ""
     schema: Path | None = None
-    count: int = 1
+    number: int = 1
     seed: int = 0
     form: str = "sender"
     as_published: bool = False
@@ -40,23 +40,25 @@ class Request(NamedTuple):
 
 def lines(request: Request) -> Iterator[str]:
     """The lines that `generate` prints; NothingFits where nothing can be made."""
-    if request.coverage or request.invalid:
-        if (request.count, request.seed) != (1, 0):
-            raise UsageError("-n and --seed are for valid messages: of each violation there is one")
-        return coverage.table(_tallies(request)) if request.coverage else invalid(request)
-    if request.bare:
+    if request.bare and not request.invalid:
         raise UsageError("--bare goes with --invalid; valid messages are bare")
-    return valid(source(request), request)
+    if not (request.invalid or request.coverage):
+        return valid(source(request), request)
+    if request.invalid and request.coverage:
+        raise UsageError("--invalid prints messages and --coverage counts them: one or the other")
+    if (request.number, request.seed) != (1, 0):
+        raise UsageError("-n and --seed are for valid messages: of each violation there is one")
+    return coverage.table(_tallies(request)) if request.coverage else invalid(request)
 
 
 def valid(made: Supply, request: Request) -> Iterator[str]:
-    """Valid messages: the nth is the same whatever the count."""
-    for number in range(request.count):
+    """Valid messages; the nth is the same however many there are."""
+    for number in range(request.number):
         yield written(made.take(Seeded(f"{request.seed}/{number}")))
 
 
 def invalid(request: Request) -> Iterator[str]:
-    """One message for each constraint that can be broken, with what it breaks; the messages alone if `bare`."""
+    """A message for each constraint that can be broken, with what it breaks; that is left out if `bare`."""
     _, shop = next(_workshops(request))
     for _, one in shop.all():
         if isinstance(one, Violation):
@@ -69,10 +71,10 @@ def _tallies(request: Request) -> Iterator[Tally]:
 
 
 def _workshops(request: Request) -> Iterator[tuple[str, Workshop]]:
-    """What breaks constraints: of the schema, of the kind, or of every kind if none is named."""
+    """What breaks constraints: of the schema, of the kind, or of every kind where none is named."""
     if request.schema is not None:
         _either(request)
-        yield str(request.schema), Workshop(schemas_of(request.schema), str(request.schema))
+        yield str(request.schema), Workshop(schemas_of(request.schema), supply.HOME)
         return
     if not request.protocol or not (request.kind or request.coverage):
         raise UsageError("say what to break: a PROTOCOL and one of its kinds, or --schema FILE")
@@ -98,15 +100,19 @@ def source(request: Request) -> Supply:
 
 
 def of_file(path: Path) -> Supply:
-    """Values of the schema in a file, and of the files beside it that it refers to; BadPack where it is none."""
-    return supply.of_schemas(schemas_of(path), str(path))
+    """Values of the schema in a file, which may refer to files beside it; BadPack where it is none."""
+    return supply.of_schema(*_with_others(path), str(path))
 
 
 def schemas_of(path: Path) -> Schemas:
-    """The schema in a file, by the file's name, and those beside it that it refers to; BadPack where it is none."""
+    """The same schema, and those that it refers to, as they are judged by."""
+    return supply.schemas_of(*_with_others(path), str(path))
+
+
+def _with_others(path: Path) -> tuple[Any, dict[str, Any]]:
     named = _read(path)
     if isinstance(named, bool):
-        return supply.schemas_of(named, name=str(path))
+        return named, {}
     documents = {str(path): _with_id(named, path)}
     todo = [(path, named)]
     while todo:
@@ -116,7 +122,7 @@ def schemas_of(path: Path) -> Schemas:
                 found = _read(other)
                 documents[str(other)] = _with_id(found, other, documents[str(home)]["$id"], home)
                 todo.append((other, found))
-    return supply.schemas_of(documents.pop(str(path)), documents, str(path))
+    return documents.pop(str(path)), documents
 
 
 def _read(path: Path) -> Any:

@@ -74,7 +74,8 @@ class Monitor:
         self.why_unknown = ""
 
     def forget(self) -> None:
-        """Judge what follows as if nothing had been heard; where each is judged alone, whose checks keep nothing."""
+        """Judge what follows as if nothing had been heard before; for who judges `stateless`, since the
+        checks of messages alone keep nothing."""
         self._correlator = Correlator(self._pack, self._forced, alone=self._alone)
         self._motion = Motion(self._pack)
         self._deliveries = Deliveries(self._pack.meta.get("redelivery"))

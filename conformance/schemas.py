@@ -286,7 +286,7 @@ def _blaming_the_schema() -> Iterator[None]:
     try:
         yield
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        raise BadPack(f"a schema cannot be used: {error}") from None
+        raise BadPack(f"a schema cannot be used: {str(error).partition(chr(10))[0]}") from None
 
 
 def _judge(schema: Any, **options: Any) -> Any:

@@ -29,7 +29,7 @@ FRESH = "extra"
 
 
 class Choice(NamedTuple):
-    """An `anyOf` or `oneOf` on the way to a spot, and the branch that leads on."""
+    """A keyword on the way to a spot that tells of what is in it only itself, and the branch that leads on."""
 
     location: str
     branch: str
@@ -249,10 +249,16 @@ class Walk:
             return
         first = schema["items"] if keyword == "additionalItems" else schema.get("prefixItems", ())
         if isinstance(first, (list, tuple)):
-            yield self._item(self._sub(spot, sub, keyword), len(first))
+            found = self._item(self._sub(spot, sub, keyword), len(first))
+            choice = Choice(f"{spot.location}/{keyword}", found.location, found.path)
+            # Of what stands in this one, errors name only the keyword itself.
+            yield found._replace(choices=(*spot.choices, choice)) if keyword == "unevaluatedItems" else found
 
     def _item(self, sub: Spot, index: int) -> Spot:
-        return sub if sub.site.schema is False else self._into(sub, index)
+        if sub.site.schema is not False:
+            return self._into(sub, index)
+        # What is forbidden comes after what is not.
+        return sub._replace(wishes=(*sub.wishes, Wish((*sub.path, index - 1)))) if index else sub
 
 
 _Step = Callable[[Walk, Spot, str, Any], Iterator[Spot]]

@@ -69,7 +69,7 @@ class Drawing:
         raise Impossible
 
     def often(self, depth: int) -> int:
-        """Of a hundred members that need not be there, how many are: fewer in what is deep or large already."""
+        """Of a hundred members that need not be there, how many are; fewer in what is deep or large."""
         made = _FUEL - self._fuel
         if depth < 4 and made < _GENEROUS:
             return 50

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from conformance.generation.choosing import Choices, Seeded
+from conformance.generation.flattening import Flattening
 from conformance.generation.opposites import Way
 from conformance.generation.schemata import Site
-from conformance.generation.shapes import Flattening, Impossible, Shape
+from conformance.generation.shapes import Impossible, Shape
 
 SHAPES = 20
 """At most so many shapes are looked for."""

@@ -50,7 +50,7 @@ class KindMaker:
         return made
 
     def is_valid(self, value: JSON) -> bool:
-        """Whether a message is of the kind and fits, by its schema and by all that `validate --stateless` asks."""
+        """Whether a message is of the kind and fits, by all that `validate --stateless` asks."""
         return self.schemas.is_valid(HOME, value) and not any(self.broken(value))
 
     def broken(self, value: JSON) -> Iterator[Finding]:
@@ -79,8 +79,8 @@ class KindMaker:
             return _call(when, inside, self.kind.at)
         if "pointer" in when:
             tagged = _at(when["pointer"], {"const": when["equals"]})
-            return {"allOf": [tagged, _at(self.kind.at, inside)]}
-        return {"allOf": [when["schema"], _at(self.kind.at, inside)]}
+            return {"allOf": [_at(self.kind.at, inside), tagged]}
+        return {"allOf": [_at(self.kind.at, inside), when["schema"]]}
 
     @cached_property
     def _rules(self) -> list[Any]:

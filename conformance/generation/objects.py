@@ -76,7 +76,7 @@ class _Object:
         return not names or any(fits(one, name) for one in self._drawing.joints.of(names).shapes)
 
     def _fill(self) -> None:
-        """Members that may be there, then such with other names: as many as are needed, and some more of a map."""
+        """As many more members as are needed, those with known names first; and some more of a map."""
         least, most = self._shape.size
         for name in self._known:
             if len(self._values) >= least:
@@ -112,7 +112,7 @@ class _Object:
         return bool(self._shape.parts["more"])
 
     def _new_name(self, names: list[Site], taken: Iterable[str], member: list[Site]) -> str:
-        """A name that fits, is not taken, and whose member can have a value; Impossible where none is found."""
+        """A name that fits and is not taken, whose member can have a value; Impossible where none is."""
         hints = [pattern for one in self._shape.members for pattern, _ in one.patterned]
         for attempt in range(_TRIES):
             choices = self._drawing.choices

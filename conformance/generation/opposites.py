@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from conformance.generation.schemata import Site
+from conformance.generation.schemata import REFERENCES, Site
 
 Way = tuple[Site, ...]
 """Sites that hold together."""
@@ -30,21 +30,28 @@ def ways(site: Site, only: str = "") -> list[Way]:
     return found
 
 
-def _each(site: Site, keyword: str, schemas: Iterator[Any]) -> Iterator[Way]:
-    for number, schema in enumerate(schemas):
-        yield (site.made(f"{keyword}/{number}", schema),)
-
-
 Maker = Callable[[Site, Mapping[str, Any]], Iterator[Way]]
+Schemas = Callable[[Any, Mapping[str, Any]], Iterator[Any]]
+"""The schemas of the opposite, one for each way, of a keyword's value and its siblings."""
+
 _OPPOSITES: dict[str, Maker] = {}
 
 
-def _says(*keywords: str) -> Callable[[Callable[[Any, Mapping[str, Any]], Iterator[Any]]], None]:
-    """Enter a function of a keyword's value and its siblings that gives the schemas of the opposite."""
+def _enter(keyword: str, schemas: Schemas) -> None:
+    def maker(site: Site, keywords: Mapping[str, Any]) -> Iterator[Way]:
+        for number, schema in enumerate(schemas(keywords[keyword], keywords)):
+            yield (site.made(f"{keyword}/{number}", schema),)
 
-    def enter(schemas: Callable[[Any, Mapping[str, Any]], Iterator[Any]]) -> None:
+    _OPPOSITES[keyword] = maker
+
+
+def _says(*keywords: str) -> Callable[[Schemas], Schemas]:
+    """Enter a function that gives the opposite of these keywords."""
+
+    def enter(schemas: Schemas) -> Schemas:
         for keyword in keywords:
-            _OPPOSITES[keyword] = lambda site, all_, k=keyword: _each(site, k, schemas(all_[k], all_))
+            _enter(keyword, schemas)
+        return schemas
 
     return enter
 
@@ -93,17 +100,19 @@ _BOUNDS = {
 _SIZES = {"Length": "string", "Items": "array", "Properties": "object"}
 
 
-def _enter_tables() -> None:
-    for keyword, (sort, other) in _BOUNDS.items():
-        _says(keyword)(lambda value, _, sort=sort, other=other: iter([{"type": sort, other: value}]))
-    for size, sort in _SIZES.items():
-        _says("max" + size)(lambda v, _, s=size, t=sort: iter([{"type": t, "min" + s: int(v) + 1}]))
-        _says("min" + size)(
-            lambda v, _, s=size, t=sort: iter([{"type": t, "max" + s: int(v) - 1}] if v > 0 else ())
-        )
+def _bounded(sort: str, other: str) -> Schemas:
+    return lambda value, _: iter([{"type": sort, other: value}])
 
 
-_enter_tables()
+def _sized(sort: str, other: str, by: int) -> Schemas:
+    return lambda value, _: iter([{"type": sort, other: int(value) + by}] if int(value) + by >= 0 else ())
+
+
+for _keyword, (_sort, _other) in _BOUNDS.items():
+    _enter(_keyword, _bounded(_sort, _other))
+for _size, _sort in _SIZES.items():
+    _enter(f"max{_size}", _sized(_sort, f"min{_size}", 1))
+    _enter(f"min{_size}", _sized(_sort, f"max{_size}", -1))
 
 
 @_says("required")
@@ -152,7 +161,7 @@ def _dependent_required(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
 def _dependent(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
     for name, schema in value.items():
         if isinstance(schema, list):
-            yield from _dependent_required({name: schema}, {})  # type: ignore[misc]
+            yield from _dependent_required({name: schema}, {})
         else:
             yield {"type": "object", "required": [name], "not": schema}
 
@@ -166,7 +175,7 @@ def _prefix(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
 @_says("items")
 def _items(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
     if isinstance(value, list):
-        yield from _prefix(value, all_)  # type: ignore[misc]
+        yield from _prefix(value, all_)
     else:
         first = len(all_.get("prefixItems", ()))
         yield {"type": "array", "~item": {"from": first, "schema": _not(value)}}
@@ -242,9 +251,11 @@ def _if(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
         yield {"allOf": [_not(value), _not(all_["else"])]}
 
 
-def _reference(site: Site, keywords: Mapping[str, Any], keyword: str) -> Iterator[Way]:
-    yield (site.target(keywords[keyword]).opposite,)
+def _reference(keyword: str) -> Maker:
+    def maker(site: Site, keywords: Mapping[str, Any]) -> Iterator[Way]:
+        yield (site.target(keywords[keyword]).opposite,)
+
+    return maker
 
 
-for _keyword in ("$ref", "$dynamicRef"):
-    _OPPOSITES[_keyword] = lambda site, all_, k=_keyword: _reference(site, all_, k)
+_OPPOSITES |= {keyword: _reference(keyword) for keyword in REFERENCES}

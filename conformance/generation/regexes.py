@@ -23,8 +23,9 @@ _CLASSES = {"d": _DIGITS, "w": _WORDS, "s": _SPACES}
 _CONTROLS = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "0": 0, "b": 8}
 _PROPERTIES = {
     "L": ((0x61, 0x7A), (0xE0, 0xF6)), "Lu": ((0x41, 0x5A), (0xC0, 0xD6)), "Ll": ((0x61, 0x7A), (0xE0, 0xF6)),
-    "N": _DIGITS, "Nd": ((0x30, 0x39), (0x660, 0x669)), "P": ((0x2D, 0x2E), (0x21, 0x21)), "S": ((0x2B, 0x2B),),
-    "Z": ((0x20, 0x20),), "Letter": ((0x61, 0x7A), (0xE0, 0xF6)), "Alphabetic": ((0x61, 0x7A),),
+    "N": _DIGITS, "Nd": ((0x30, 0x39), (0x660, 0x669)), "P": ((0x2D, 0x2E), (0x21, 0x21)),
+    "S": ((0x2B, 0x2B),), "Z": ((0x20, 0x20),),
+    "Letter": ((0x61, 0x7A), (0xE0, 0xF6)), "Alphabetic": ((0x61, 0x7A),),
     "digit": ((0x30, 0x39), (0x660, 0x669)), "ASCII": ((0x61, 0x7A),), "Lowercase_Letter": ((0x61, 0x7A),),
     "Script=Cyrillic": ((0x430, 0x44F),), "Script=Greek": ((0x3B1, 0x3C1),), "Emoji": ((0x1F600, 0x1F64F),),
 }  # fmt: skip
@@ -277,8 +278,10 @@ class _Drawing:
         return _DRAWN[node.sort](self, node)
 
     def _chars(self, node: Node) -> str:
-        number = self._choices.index(len(node.ranges)) if len(node.ranges) > 1 else 0
-        first, last = node.ranges[number]
+        ranges = node.ranges
+        if len(ranges) > 3 and not self._choices.chance(10):
+            ranges = ranges[:3]  # what a person reads comes first
+        first, last = ranges[self._choices.index(len(ranges)) if len(ranges) > 1 else 0]
         return chr(self._choices.integer(first, min(last, first + 2000)))
 
     def _all(self, node: Node) -> str:

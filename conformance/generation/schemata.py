@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT7, DRAFT202012
 
 from conformance.errors import BadPack
+from conformance.explain import specification
 from conformance.schemas import DRAFT_7, Schemas
 
 Schema = Any
 
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-SINGLE = ("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-          "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties")  # fmt: skip
+SINGLE = ("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items",
+          "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties")  # fmt: skip
 NAMED = ("dependencies", "dependentSchemas", "patternProperties", "properties")
 REFERENCES = ("$ref", "$dynamicRef")
 
@@ -80,9 +80,9 @@ class Schemata:
 
         self.schemas = schemas
         self.legacy = schemas.dialect.rstrip("#") == DRAFT_7
-        self._specification = DRAFT7 if self.legacy else DRAFT202012
+        self._specification = specification(schemas.dialect)
         named = [
-            (schemas.uri(name).rstrip("#"), Resource(document, self._specification))
+            (schemas.uri(name).rstrip("#"), self._specification.create_resource(document))
             for name, document in schemas.documents.items()
         ]
         self._registry: Registry[Any] = REGISTRY.with_resources(named).crawl()
@@ -108,9 +108,9 @@ class Schemata:
 
     def resolved(self, site: Site, reference: str) -> Site:
         """What a reference at a site refers to."""
-        return self._lookup(site.resolver, reference, dynamic="$dynamicRef" in site.schema)
+        return self._lookup(site.resolver, reference)
 
-    def _lookup(self, resolver: Any, reference: str, dynamic: bool = False) -> Site:
+    def _lookup(self, resolver: Any, reference: str) -> Site:
         try:
             found = resolver.lookup(reference)
         except Unresolvable as error:

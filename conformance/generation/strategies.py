@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -67,11 +67,11 @@ def messages(
 def values(schema: Any, others: Mapping[str, Any] | None = None) -> SearchStrategy[JSON]:
     """Values that a JSON Schema accepts, draft-07 or 2020-12, formats included.
 
-    `others` are the documents that it refers to, by name. Raises BadPack where the schema is none, NothingFits
-    where nothing fits it.
+    `others` are the documents that it refers to, by name. Raises BadPack where the schema is none, and
+    NothingFits where nothing fits it.
     """
     return _strategy(supply.of_schema(schema, others))
 
 
 def _strategy(source: Supply) -> SearchStrategy[JSON]:
-    return cast("SearchStrategy[JSON]", _taken(source.warm()))
+    return _taken(source.warm())

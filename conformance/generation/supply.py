@@ -23,6 +23,8 @@ TRIES = 12
 """So often is a value made anew that its judge refused."""
 
 _WARM = 3
+HOME = "schema.json"
+"""The name, among `Schemas`, of a schema that belongs to no pack."""
 
 
 class Supply(NamedTuple):
@@ -42,8 +44,9 @@ class Supply(NamedTuple):
 
     def warm(self) -> Supply:
         """The same, sure that something fits: NothingFits if not even the simplest value does."""
-        for choices in (Simplest(), *map(Seeded, range(_WARM))):
-            self.take(choices)
+        self.take(Simplest())
+        for seed in range(_WARM):
+            self.take(Seeded(seed))
         return self
 
 
@@ -66,16 +69,12 @@ def of_kinds(
 
 def of_schema(schema: Any, others: Mapping[str, Any] | None = None, name: str = "the schema") -> Supply:
     """Values of a schema; see `schemas_of`."""
-    return of_schemas(schemas_of(schema, others, name), name)
-
-
-def of_schemas(schemas: Schemas, name: str) -> Supply:
-    """Values of the document of that name."""
-    return Supply(Builder(schemas, name).build, lambda value: schemas.is_valid(name, value), name)
+    schemas = schemas_of(schema, others, name)
+    return Supply(Builder(schemas, HOME).build, lambda value: schemas.is_valid(HOME, value), name)
 
 
 def schemas_of(schema: Any, others: Mapping[str, Any] | None = None, name: str = "the schema") -> Schemas:
-    """A schema as the document of that name, draft-07 or 2020-12 as its `$schema` says (else 2020-12).
+    """A schema as the document HOME, draft-07 or 2020-12 as its `$schema` says (else 2020-12).
 
     `others` are documents that it refers to, by name; a reference leads to one by its `$id`. Raises BadPack
     where the schema is none, or refers to what is not there.
@@ -83,6 +82,7 @@ def schemas_of(schema: Any, others: Mapping[str, Any] | None = None, name: str =
     if not isinstance(schema, (bool, dict)):
         raise BadPack(f"{name} is no JSON Schema: it is neither an object nor a boolean")
     document = schema if isinstance(schema, dict) else {"allOf": [schema]}
-    schemas = Schemas({name: document, **(others or {})}, str(document.get("$schema", DRAFT_2020_12)))
-    schemas.is_valid(name, None)  # or else it cannot be judged by
+    dialect = str(document.get("$schema", DRAFT_2020_12))
+    schemas = Schemas({HOME: document, **(others or {})}, dialect)
+    schemas.is_valid(HOME, None)  # or else it cannot be judged by
     return schemas

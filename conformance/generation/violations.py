@@ -17,7 +17,7 @@ from conformance.generation import breaking
 from conformance.generation.constraints import FRESH, Constraint, Spot, Walk, constraints
 from conformance.generation.exactness import hit
 from conformance.generation.kinds import HOME, KindMaker
-from conformance.generation.reasons import Reasons
+from conformance.generation.reasons import OF_THE_KIND, Reasons
 from conformance.generation.sampling import Sampler
 from conformance.generation.twins import Home, Twins, put
 from conformance.generation.wishes import Path, Wish, further
@@ -84,6 +84,8 @@ class Workshop:
         reason = self._reasons.at_once(constraint)
         if reason:
             return unbroken._replace(reason=reason)
+        if self._twins.of(()) is MISSING:
+            return unbroken._replace(reason=f"{OF_THE_KIND} is valid, as far as the kit finds")
         twin = self._twins.of(self._wishes(constraint))
         found = None if twin is MISSING else self._near(constraint, twin)
         if found is not None:
@@ -113,6 +115,8 @@ class Workshop:
             return None
         above, index = spot.path[:depth], int(spot.path[depth])
         items = jsontext.resolve(twin, self._at + jsontext.pointer(above))
+        if not isinstance(items, list) or index >= len(items):
+            return None
         longer = put(twin, (*self._above, *above), [*items, items[index]])
         moved = constraint._replace(spot=spot.moved(depth, len(items)))
         return self._near(moved, longer) if self._twins.is_valid(longer) else None
@@ -244,9 +248,11 @@ def workshop(pack: Pack, kind: str, *, form: str = "sender", as_published: bool 
 
 
 def _specimens(pack: Pack, kind: str) -> list[JSON]:
-    """The valid messages of the kind that the pack has, the smallest first."""
-    paths = pack.specimens.inside("messages/valid").like(f"{kind}.*json").values()
-    texts = sorted((path.read_text(encoding="utf-8") for path in paths), key=lambda text: (len(text), text))
+    """The valid messages of the kind that the pack has, the plain ones first, then the smallest."""
+    found = pack.specimens.inside("messages/valid").like(f"{kind}.*json")
+    plain = (f"{kind}.minimal.json", f"{kind}.json")
+    read = ((name not in plain, path.read_text(encoding="utf-8"), name) for name, path in found.items())
+    texts = (text for _, text, _ in sorted(read, key=lambda one: (one[0], len(one[1]), one[2])))
     return [parsed.value for parsed in map(jsontext.parse, texts) if not parsed.faults]
 
 

@@ -1,0 +1,120 @@
+"""`conformance generate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance.cli import main
+
+
+def generate(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, ["generate", *map(str, words)])
+
+
+def made(*words: str | Path) -> list[object]:
+    done = generate(*words)
+    assert done.exit_code == 0, done.output
+    return [json.loads(line) for line in done.output.splitlines()]
+
+
+def schema_file(folder: Path, name: str, schema: object) -> Path:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(schema))
+    return path
+
+
+def test_the_same_seed_makes_the_same_messages_and_another_makes_others() -> None:
+    words = ("va-agent-protocol", "dispatch", "-n", "4")
+    first = made(*words, "--seed", "7")
+    assert len({json.dumps(one) for one in first}) == 4
+    assert made(*words, "--seed", "7") == first
+    assert made(*words, "--seed", "8") != first
+
+
+def test_the_first_messages_are_the_same_however_many_there_are() -> None:
+    assert made("atep", "InputEnvelope", "-n", "3")[:2] == made("atep", "InputEnvelope", "-n", "2")
+
+
+def test_a_schema_file_may_refer_to_files_beside_it(tmp_path: Path) -> None:
+    schema_file(tmp_path, "parts/size.json", {"type": "integer", "minimum": 4, "maximum": 9})
+    schema_file(tmp_path, "name.json", {"$ref": "parts/name.json"})
+    schema_file(tmp_path, "parts/name.json", {"pattern": "^[a-c]{2}$", "type": "string"})
+    whole = {
+        "type": "object",
+        "required": ["size", "name"],
+        "properties": {"size": {"$ref": "parts/size.json"}, "name": {"$ref": "name.json"}},
+    }
+    for value in made("--schema", schema_file(tmp_path, "whole.json", whole), "-n", "5"):
+        assert isinstance(value, dict)
+        assert value["size"] in range(4, 10)
+        assert len(value["name"]) == 2
+        assert set(value["name"]) <= set("abc")
+
+
+@pytest.mark.parametrize("name", ["https://example.com/a/whole.json", "urn:example:whole"])
+def test_a_schema_file_with_an_id_of_its_own(tmp_path: Path, name: str) -> None:
+    near = "part.json" if name.startswith("https:") else "#/$defs/part"
+    schema_file(tmp_path, "part.json", {"const": 5})
+    whole = {"$id": name, "$ref": near, "$defs": {"part": {"const": 5}}}
+    assert made("--schema", schema_file(tmp_path, "whole.json", whole)) == [5]
+
+
+def test_draft_07_is_read_as_draft_07(tmp_path: Path) -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "array",
+        "items": [{"const": 1}, {"type": "string"}],
+        "additionalItems": False,
+        "minItems": 2,
+    }
+    for value in made("--schema", schema_file(tmp_path, "a.json", schema), "-n", "5"):
+        jsonschema.Draft7Validator(schema).validate(value)
+
+
+def test_a_schema_may_be_true(tmp_path: Path) -> None:
+    assert len(made("--schema", schema_file(tmp_path, "a.json", True), "-n", "2")) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("va-agent-protocol", "compleded"), 2, "has no kind 'compleded' (did you mean completed?)"),
+        (("va-agent-protocl", "completed"), 2, "did you mean va-agent-protocol?"),
+        (("va-agent-protocol",), 2, "a PROTOCOL and one of its kinds, or --schema FILE"),
+        ((), 2, "a PROTOCOL and one of its kinds, or --schema FILE"),
+        (("atep", "InputFile", "--schema", "no.json"), 2, "not of both"),
+        (("--schema", "no.json"), 2, "no.json cannot be read: No such file"),
+        (("--schema", "README.md"), 2, "README.md is not JSON"),
+    ],
+)
+def test_what_cannot_be_made_is_said(words: tuple[str, ...], code: int, said: str) -> None:
+    done = generate(*words)
+    assert done.exit_code == code
+    assert said in done.output
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "said"),
+    [
+        (False, 3, "no value fits"),
+        ({"type": "integer", "minimum": 3, "maximum": 2}, 3, "no value fits"),
+        ({"required": ["a"], "type": "object", "properties": {"a": False}}, 3, "no value fits"),
+        ({"pattern": "("}, 2, 'cannot be used: "(" is not a "regex"'),
+        ({"$ref": "#/$defs/none"}, 2, "cannot be used"),
+        ({"type": "nothing"}, 2, "cannot be used"),
+        ({"$schema": "http://json-schema.org/draft-04/schema#"}, 2, "draft-04"),
+        (["a"], 2, "is not a JSON object"),
+    ],
+)  # fmt: skip
+def test_what_no_value_fits_and_what_is_no_schema(
+    tmp_path: Path, schema: object, code: int, said: str
+) -> None:
+    done = generate("--schema", schema_file(tmp_path, "a.json", schema))
+    assert said in done.output
+    assert done.exit_code == code

@@ -1,0 +1,325 @@
+"""Messages that break one constraint each: which, whether just that, and why the others cannot be broken.
+
+jsonschema-rs, asked directly, says what a violation breaks; python-jsonschema is the second opinion.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from judging import VA
+from referencing import Registry, Resource
+
+from conformance import jsontext, packs
+from conformance.attribution import Attribution
+from conformance.errors import NoSuchKind
+from conformance.events import Received
+from conformance.findings import Finding
+from conformance.framing import read_message
+from conformance.generation.coverage import never, table, tally
+from conformance.generation.lattice import lattice
+from conformance.generation.violations import Unbroken, Violation, Workshop, violations, workshop
+from conformance.generation.wirelevel import WAYS, spoilt
+from conformance.monitor import Monitor
+from conformance.packs import Pack
+from conformance.schemas import DRAFT_7, DRAFT_2020_12, Schemas
+
+PROGRESS = packs.find("governed-attempt-progress@1.0")
+SAMPLE = [
+    (VA, "accepted"),
+    (VA, "TaskExecution"),
+    (PROGRESS, "progress"),
+    (packs.find("atep@1"), "OutputEnvelope"),
+    (packs.find("awp@0.1-draft.12"), "action.submit.result"),
+    (packs.find("awp@0.1-draft.12"), "session.telemetry"),
+    (packs.find("ossa-a2a@0.3.3"), "AgentStopped"),
+]
+
+
+def made(schema: Any, dialect: str = DRAFT_2020_12) -> Workshop:
+    return Workshop(Schemas({"s": schema}, dialect), "s")
+
+
+def broken(schema: Any, dialect: str = DRAFT_2020_12) -> set[str]:
+    """Where in the schema what can be broken stands."""
+    found = (one for _, one in made(schema, dialect).all())
+    return {one.schema.removeprefix("s#/") for one in found if isinstance(one, Violation)}
+
+
+ALL = {  # a schema, and every place of it that can be broken
+    "type": ({"type": "integer"}, {"type"}),
+    "const": ({"const": [1]}, {"const"}),
+    "enum": ({"enum": ["a", "b"]}, {"enum"}),
+    "bounds": (
+        {"type": "integer", "minimum": 2, "maximum": 4, "multipleOf": 2},
+        {"type", "minimum", "maximum", "multipleOf"},
+    ),
+    "exclusive": (
+        {"exclusiveMinimum": 0, "exclusiveMaximum": 1, "type": "number"},
+        {"exclusiveMinimum", "exclusiveMaximum", "type"},
+    ),
+    "text": (
+        {"minLength": 2, "maxLength": 3, "pattern": "^a", "type": "string"},
+        {"minLength", "maxLength", "pattern", "type"},
+    ),
+    "format": ({"type": "string", "format": "date-time"}, {"type", "format"}),
+    "items": (
+        {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2, "uniqueItems": True},
+        {"type", "items/type", "minItems", "maxItems", "uniqueItems"},
+    ),
+    "prefixItems": (
+        {"type": "array", "prefixItems": [{"type": "string"}, {"minimum": 3}], "items": False},
+        {"type", "prefixItems/0/type", "prefixItems/1/minimum", "items"},
+    ),
+    "contains": (
+        {"type": "array", "contains": {"type": "string"}, "minContains": 2, "maxContains": 3},
+        {"type", "minContains", "maxContains"},
+    ),
+    "contains one": ({"type": "array", "contains": {"const": 1}}, {"type", "contains"}),
+    "members": (
+        {
+            "type": "object",
+            "required": ["a"],
+            "properties": {"a": {"type": "null"}, "b": False},
+            "patternProperties": {"^x-": {"type": "string"}},
+            "additionalProperties": {"type": "boolean"},
+            "propertyNames": {"maxLength": 8},
+            "minProperties": 1,
+            "maxProperties": 2,
+        },
+        {
+            "type",
+            "required",
+            "properties/a/type",
+            "properties/b",
+            "patternProperties/^x-/type",
+            "additionalProperties/type",
+            "propertyNames/maxLength",
+            "maxProperties",
+        },
+    ),
+    "dependent": (
+        {
+            "type": "object",
+            "dependentRequired": {"a": ["b"]},
+            "dependentSchemas": {"c": {"required": ["d"]}},
+        },
+        {"type", "dependentRequired", "dependentSchemas/c/required"},
+    ),
+    "unevaluated": (
+        {"type": "object", "allOf": [{"properties": {"a": True}}], "unevaluatedProperties": False},
+        {"type", "unevaluatedProperties"},
+    ),
+    "unevaluated items": (
+        {"type": "array", "prefixItems": [True], "unevaluatedItems": {"type": "string"}},
+        {"type", "unevaluatedItems/type"},
+    ),
+    "if": (
+        {
+            "if": {"required": ["a"]},
+            "then": {"required": ["b"]},
+            "else": {"required": ["c"]},
+            "type": "object",
+        },
+        {"then/required", "else/required", "type"},
+    ),
+    "not": ({"type": "string", "not": {"const": "a"}}, {"type", "not"}),
+    "anyOf": (
+        {"anyOf": [{"type": "string", "minLength": 3}, {"type": "integer", "minimum": 2}]},
+        {"anyOf", "anyOf/0/type", "anyOf/0/minLength", "anyOf/1/type", "anyOf/1/minimum"},
+    ),
+    "oneOf overlapping": (
+        {"type": "integer", "oneOf": [{"minimum": 5}, {"maximum": 9}]},
+        {"type", "oneOf"},
+    ),
+    "a tag": (
+        {
+            "oneOf": [
+                {"properties": {"t": {"const": "a"}, "x": {"type": "string"}}, "required": ["t", "x"]},
+                {"properties": {"t": {"const": "b"}}, "required": ["t"]},
+            ],
+            "type": "object",  # what is none fits both branches
+        },
+        {
+            "oneOf",
+            "oneOf/0/properties/t/const",
+            "oneOf/0/properties/x/type",
+            "oneOf/0/required",
+            "oneOf/1/properties/t/const",
+            "oneOf/1/required",
+        },
+    ),
+    "a reference": (
+        {
+            "$defs": {"n": {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}}}},
+            "$ref": "#/$defs/n",
+        },
+        {"$defs/n/type"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_can_be_broken_is(name: str) -> None:
+    schema, expected = ALL[name]
+    assert broken(schema) == expected
+
+
+def test_what_can_be_broken_in_draft_07() -> None:
+    schema: Any = {"type": "array", "items": [{"type": "string"}], "additionalItems": False}
+    assert broken(schema, DRAFT_7) == {"type", "items/0/type", "additionalItems"}
+    assert broken({"contains": {"const": "a"}}, DRAFT_7) == {"contains"}
+    schema = {"type": "object", "dependencies": {"a": ["b"], "c": {"required": ["d"]}}}
+    assert broken(schema, DRAFT_7) == {"type", "dependencies", "dependencies/c/required"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_breaks_that_and_nothing_else(name: str) -> None:
+    schema = {"$schema": DRAFT_2020_12, "$id": "urn:s", **ALL[name][0]}
+    judge = jsonschema_rs.validator_for(schema, validate_formats=True)
+    for constraint, one in made(ALL[name][0]).all():
+        if isinstance(one, Violation):
+            bad, good = json.loads(one.text), json.loads(one.twin)
+            assert judge.is_valid(good), one
+            found = {
+                (error.absolute_keyword_location.partition("#")[2], jsontext.pointer(map(str, error.schema_path)))
+                for error in judge.iter_errors(bad)
+            }
+            assert len(found) == 1, one
+            [places] = found  # of what is told of names, or of a reference, one of the two is the keyword's own
+            choices = {choice.location.removeprefix("s#") for choice in constraint.spot.choices}
+            assert one.schema.removeprefix("s#") in places or choices & {*places}, (one, places)
+            for where in differing(bad, good):
+                assert _within(one.pointer, where) or _within(where, one.pointer), one
+
+
+def _within(place: str, prefix: str) -> bool:
+    return place == prefix or place.startswith(f"{prefix}/")
+
+
+def differing(one: Any, other: Any, where: str = "") -> Iterator[str]:
+    """The pointers at which two values differ."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for name in one:
+            yield from differing(one[name], other[name], f"{where}{jsontext.pointer([name])}")
+    elif json.dumps(one) != json.dumps(other):
+        yield where
+
+
+IMPOSSIBLE = {  # a schema, the place in it that cannot be broken alone, and a word of the reason
+    "type beside enum": ({"type": "string", "enum": ["a"]}, "type", "enum beside it"),
+    "type beside const": ({"type": "string", "const": "a"}, "type", "const beside it"),
+    "a length that the pattern has": (
+        {"type": "string", "minLength": 1, "pattern": "^[a-z]+$"},
+        "minLength",
+        "pattern beside it",
+    ),
+    "a format that the pattern has": (
+        {"format": "uri", "pattern": "^agent://[a-z]+$"},
+        "format",
+        "pattern beside it",
+    ),
+    "said twice": ({"type": "object", "allOf": [{"type": "object"}]}, "allOf/0/type", "fails with it"),
+    "a condition": ({"if": {"minimum": 3}, "then": {"maximum": 9}}, "if/minimum", "condition"),
+    "what another branch takes": ({"anyOf": [{"minimum": 3}, {}]}, "anyOf/0/minimum", "accepts nothing more"),
+    "a dead branch": (
+        {"type": "integer", "if": {"type": "string"}, "then": {"minLength": 3}},
+        "then/minLength",
+        "takes the branch",
+    ),
+    "a name's type": (
+        {"type": "object", "propertyNames": {"type": "string"}},
+        "propertyNames/type",
+        "always",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_cannot_be_broken_has_a_reason(name: str) -> None:
+    schema, place, word = IMPOSSIBLE[name]
+    found = [one for _, one in made(schema).all() if one.schema == f"s#/{place}"]
+    assert [type(one) for one in found] == [Unbroken]
+    assert word in found[0].reason  # type: ignore[union-attr]
+
+
+def told(pack: Pack, kind: str, text: str) -> list[Finding]:
+    parsed = jsontext.parse(text)
+    event = Received(0, "", text, parsed.value, faults=parsed.faults)
+    return [one for one in Monitor(pack, stateless=True, kind=kind).feed(event) if not one.ok]
+
+
+@pytest.mark.parametrize(("pack", "kind"), SAMPLE, ids=str)
+def test_every_violation_of_a_kind_is_caught_under_its_requirement(pack: Pack, kind: str) -> None:
+    attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
+    schema, at, schemas = pack.kind(kind).schema, pack.kind(kind).at, pack.schemas()
+    found = [*violations(pack, kind)]
+    assert len(found) > 15
+    for one in found:
+        broken = schemas.errors(schema, jsontext.resolve(jsontext.parse(one.text).value, at))
+        owners = {attribution.of(error, kind) for error in broken}
+        against = told(pack, kind, one.text)
+        named = {finding.requirement for finding in against}
+        # Where a check of another requirement tells the same of the same place, that is the finding.
+        assert owners & named or one.pointer in {finding.pointer for finding in against}, one
+        assert not {finding.pointer for finding in told(pack, kind, one.twin)} & {one.pointer}, one
+
+
+@pytest.mark.parametrize(("pack", "kind"), SAMPLE[::2], ids=str)
+def test_another_engine_agrees(pack: Pack, kind: str) -> None:
+    schemas, row = pack.schemas(), pack.kind(kind)
+    named = [
+        (
+            schemas.uri(name).partition("#")[0],
+            Resource.from_contents({"$schema": schemas.dialect, **document}),
+        )
+        for name, document in schemas.documents.items()
+    ]
+    kind_of: Any = jsonschema.validators.validator_for({"$schema": schemas.dialect})
+    judge = kind_of(
+        {"$ref": schemas.uri(row.schema)},
+        registry=Registry().with_resources(named),
+        format_checker=kind_of.FORMAT_CHECKER,
+    )
+    for one in violations(pack, kind):
+        bad, good = (jsontext.resolve(json.loads(text), row.at) for text in (one.text, one.twin))
+        assert not judge.is_valid(bad), one
+        assert judge.is_valid(good), one
+
+
+def test_nothing_is_left_unexplained() -> None:
+    found = [tally(kind, workshop(pack, kind)) for pack, kind in SAMPLE[1:4]]
+    assert [one.row[1] for one in found] == [[32, 28, 4, 0], [83, 78, 5, 0], [23, 23, 0, 0]]
+    assert all(never(found).values())
+    lines = [*table(found[:2])]
+    assert lines[0].split() == ["constraints", "broken", "impossible", "unexplained"]
+    assert lines[3].split() == ["all", "115", "106", "9", "0"]
+
+
+def test_the_same_each_time() -> None:
+    assert [*violations(PROGRESS, "progress")] == [*violations(PROGRESS, "progress")]
+    with pytest.raises(NoSuchKind):
+        next(violations(PROGRESS, "no-such-kind"))
+
+
+def test_the_lattice_of_an_integer() -> None:
+    points = [one for one in lattice(PROGRESS, "progress") if one.pointer == "/attempt"]
+    # An attempt is an integer from 1 to 2^53-1 (GAP-INT-001), however it is written.
+    assert [one.token for one in points if one.valid] == [
+        *("1", "2147483647", "2147483648", "2147483649", "9007199254740991", "1.0", "1e3")
+    ]
+    for one in points:
+        at = [finding for finding in told(PROGRESS, "progress", one.text) if finding.pointer == "/attempt"]
+        assert bool(at) != one.valid, one
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_wrong_with_a_text_is_the_texts(way: str) -> None:
+    text = next(violations(PROGRESS, "progress")).twin
+    [one] = [one for one in spoilt(text) if one.name == way]
+    assert one.requirement in {fault.code for fault in read_message(one.data).faults}
