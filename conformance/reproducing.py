@@ -15,7 +15,7 @@ from conformance.generation.refusals import REFUSAL
 from conformance.runner import Plan, Result, run_one
 from conformance.trying import Desk, Failure
 
-HUNG = "10 s"
+HUNG = "5 s"
 """After so long without a word where a valid message is answered at once, an implementation hangs."""
 
 

@@ -26,6 +26,7 @@ REFUSAL = "WIRE-REFUSAL"
 BROKEN = "broken_"
 """Before the names of a message whose twin was sent since."""
 
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of `refusals`: a kind of message that an implementation is tried with."""

@@ -140,12 +140,9 @@ def evaluate(
 
 def _is_left_out(requirement: Requirement, runs: list[Run]) -> bool:
     """Whether it is one of the kit's own that only steps show, and no step of these runs is about it."""
-    by_steps = all(check["kind"] == "scenario" for check in requirement.checks)
-    return (
-        requirement.id.startswith("WIRE-")
-        and by_steps
-        and not any(requirement.id in run.requirements for run in runs)
-    )
+    kinds = {check["kind"] for check in requirement.checks}
+    is_own = requirement.id.startswith("WIRE-") and kinds == {"scenario"}
+    return is_own and not any(requirement.id in run.requirements for run in runs)
 
 
 def _told(runs: list[Run]) -> defaultdict[str, list[tuple[Run, Finding]]]:
