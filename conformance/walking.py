@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from conformance import packs
+from conformance import making, packs
 from conformance.console import say
 from conformance.errors import ExitCode, UsageError
 from conformance.generation import recording, walks
@@ -17,20 +17,16 @@ def requested(wanted: Mapping[str, Any], out: Path | None, *, walks: bool) -> in
     """Make the walks of a protocol; a UsageError where what is `wanted` beside them is about messages."""
     if not walks:
         raise UsageError("--out goes with --walks; messages are printed")
-    given = [name for name, default in MESSAGES.items() if wanted[name] != default]
+    defaults = making.Request._field_defaults
+    given = [
+        name for name in wanted if name not in ("protocol", "invalid") and wanted[name] != defaults[name]
+    ]
     if given:
         said = ", ".join(given).replace("_", "-")
         raise UsageError(f"--walks makes whole conversations, valid or --invalid ones: leave out {said}")
     if not wanted["protocol"]:
         raise UsageError("say whose lifecycles to walk through: a PROTOCOL")
     return execute(packs.find(wanted["protocol"]), out, illegal=wanted["invalid"])
-
-
-MESSAGES = {
-    **{"kind": "", "schema": None, "count": 1, "seed": 0, "form": "sender"},
-    **{"as_published": False, "bare": False, "coverage": False},
-}
-"""Options of messages, and what they are unless they are given."""
 
 
 def execute(pack: Pack, out: Path | None, *, illegal: bool) -> int:

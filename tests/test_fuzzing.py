@@ -98,7 +98,8 @@ for line in sys.stdin:
     first = first or {**value, **own}
     if {**value, **own} != first:
         time.sleep(600)
-    said = {**value, "type": "accepted", "sourceId": "x", "payload": {"taskId": value["payload"]["task"]["id"]}}
+    task = value["payload"]["task"]["id"]
+    said = {**value, "type": "accepted", "sourceId": "x", "payload": {"taskId": task}}
     print(json.dumps(said), flush=True)
 """
 

@@ -7,8 +7,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from conformance import packs, walking
+from conformance.cli import main
 from conformance.correlation import Correlator
 from conformance.events import Received, Sent
 from conformance.generation import recording, walks
@@ -132,3 +134,32 @@ def test_walks_are_written_one_a_file(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_pack_without_lifecycles_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     walking.execute(packs.find("governed-attempt-progress"), None, illegal=True)
     assert "no lifecycle" in capsys.readouterr().err
+
+
+def called(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["generate", *arguments])
+
+
+def test_walks_by_the_command_line() -> None:
+    result = called("va-agent-protocol", "--walks", "--invalid")
+    assert result.exit_code == 0
+    headers = [json.loads(line) for line in result.stdout.splitlines() if line.startswith('{"transcript"')]
+    assert [header["fails"][0] for header in headers].count("VA-LIF-002") == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("va-agent-protocol", "cancel", "--walks"), "leave out kind"),
+        (
+            ("va-agent-protocol", "--walks", "--coverage", "--as-published"),
+            "leave out as-published, coverage",
+        ),
+        (("--walks",), "say whose lifecycles to walk through"),
+        (("va-agent-protocol", "cancel", "--out", "x"), "--out goes with --walks"),
+    ],
+)
+def test_what_is_about_messages_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    result = called(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
