@@ -1,11 +1,11 @@
 """Violations of every constraint of every pack, counted, judged, and judged again by engines of others.
 
-For each pack, in each form: how many constraints there are (at each place of each kind, and in the schemas), how
-many are broken, how many are impossible, and the processor time of each. Every violation must be caught by the
-monitor, by which `validate` judges, under the requirement that speaks for its constraint. And each engine must
-refuse every violation and accept every twin: jsonschema-rs, the kit's own second engine without the first, and
-python-jsonschema as it is. `--ajv FOLDER` asks the npm packages ajv and ajv-formats too, which are in that folder.
-What differs is listed.
+For each pack, in each form: how many constraints there are (at each place of each kind, and in the schemas),
+how many are broken, how many are impossible, and the processor time of each. Every violation must be caught
+by the monitor, by which `validate` judges, under the requirement that speaks for its constraint. And each
+engine must refuse every violation and accept every twin: jsonschema-rs, the kit's second engine without it,
+python-jsonschema as it is, and with `--ajv FOLDER` the npm packages ajv and ajv-formats, which are in that
+folder. What differs is listed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def caught(pack: Pack, form: str, one: Case) -> str:
     """What is wrong with how the monitor tells the violation; empty where it is caught as it should be."""
     schemas = pack.schemas(form)
     attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
-    owners = {attribution.of(error, one.kind.name) for error in schemas.errors(one.kind.schema, one.bad)}
+    errors = schemas.errors(one.kind.schema, one.bad)
+    whole = (error._replace(pointer=one.kind.at + error.pointer) for error in errors)
+    owners = {attribution.of(error, one.kind.name) for error in whole}
     text = one.violation.text
     parsed = jsontext.parse(text)
     monitor = Monitor(pack, form=form, stateless=True, kind=one.kind.name)

@@ -187,15 +187,21 @@ def test_each_breaks_that_and_nothing_else(name: str) -> None:
             bad, good = json.loads(one.text), json.loads(one.twin)
             assert judge.is_valid(good), one
             found = {
-                (error.absolute_keyword_location.partition("#")[2], jsontext.pointer(map(str, error.schema_path)))
+                (str(error.absolute_keyword_location).partition("#")[2], _path(error.schema_path))
                 for error in judge.iter_errors(bad)
             }
             assert len(found) == 1, one
-            [places] = found  # of what is told of names, or of a reference, one of the two is the keyword's own
+            [places] = (
+                found  # of names, and of what a reference leads to, one of the two is the keyword's own
+            )
             choices = {choice.location.removeprefix("s#") for choice in constraint.spot.choices}
             assert one.schema.removeprefix("s#") in places or choices & {*places}, (one, places)
             for where in differing(bad, good):
                 assert _within(one.pointer, where) or _within(where, one.pointer), one
+
+
+def _path(steps: Any) -> str:
+    return jsontext.pointer(map(str, steps))
 
 
 def _within(place: str, prefix: str) -> bool:
@@ -232,6 +238,8 @@ IMPOSSIBLE = {  # a schema, the place in it that cannot be broken alone, and a w
         "then/minLength",
         "takes the branch",
     ),
+    "what says nothing": ({"type": "string", "minLength": 0}, "minLength", "every value fits"),
+    "a format that is told, not asked": ({"type": "string", "format": "paint"}, "format", "only tells"),
     "a name's type": (
         {"type": "object", "propertyNames": {"type": "string"}},
         "propertyNames/type",
@@ -262,7 +270,7 @@ def test_every_violation_of_a_kind_is_caught_under_its_requirement(pack: Pack, k
     assert len(found) > 15
     for one in found:
         broken = schemas.errors(schema, jsontext.resolve(jsontext.parse(one.text).value, at))
-        owners = {attribution.of(error, kind) for error in broken}
+        owners = {attribution.of(error._replace(pointer=at + error.pointer), kind) for error in broken}
         against = told(pack, kind, one.text)
         named = {finding.requirement for finding in against}
         # Where a check of another requirement tells the same of the same place, that is the finding.
@@ -299,6 +307,11 @@ def test_nothing_is_left_unexplained() -> None:
     lines = [*table(found[:2])]
     assert lines[0].split() == ["constraints", "broken", "impossible", "unexplained"]
     assert lines[3].split() == ["all", "115", "106", "9", "0"]
+
+
+def test_sizes_may_be_written_as_decimals() -> None:
+    schema = {"minLength": 2.0, "maxLength": 3.0, "minItems": 1.0, "maxItems": 2.0, "maxProperties": 1.0}
+    assert broken(schema) == {*schema}
 
 
 def test_the_same_each_time() -> None:

@@ -102,13 +102,13 @@ def _multiple(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
 
 
 def _shorter(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
-    length = schema["minLength"] - 1
+    length = int(schema["minLength"]) - 1
     if isinstance(value, str) and length >= 0:
         yield from (value[:length], value[-length:] if length else "", "x" * length)
 
 
 def _longer(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
-    length = schema["maxLength"] + 1
+    length = int(schema["maxLength"]) + 1
     if isinstance(value, str):
         filling = value or "x"
         yield (filling * (length // len(filling) + 1))[:length]
@@ -131,16 +131,16 @@ def _format(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
 
 
 def _fewer(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
-    if isinstance(value, list) and schema["minItems"]:
-        yield value[: schema["minItems"] - 1]
+    if isinstance(value, list) and int(schema["minItems"]):
+        yield value[: int(schema["minItems"]) - 1]
 
 
 def _more(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
     if isinstance(value, list) and value:
-        yield value + value[-1:] * (schema["maxItems"] + 1 - len(value))
+        yield value + value[-1:] * (int(schema["maxItems"]) + 1 - len(value))
     if isinstance(value, list):
-        yield [*value, *range(1, schema["maxItems"] + 2 - len(value))]
-        yield value + [f"item-{n}" for n in range(1, schema["maxItems"] + 2 - len(value))]
+        yield [*value, *range(1, int(schema["maxItems"]) + 2 - len(value))]
+        yield value + [f"item-{n}" for n in range(1, int(schema["maxItems"]) + 2 - len(value))]
 
 
 def _twice(value: JSON, _: Schema, __: str) -> Iterator[JSON]:
@@ -162,7 +162,7 @@ def _without_other(value: JSON, schema: Schema, detail: str) -> Iterator[JSON]:
 def _fewer_members(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
     if isinstance(value, dict):
         names = [name for name in value if name not in schema.get("required", ())] or [*value]
-        dropped = names[: max(len(value) - schema["minProperties"] + 1, 0)]
+        dropped = names[: max(len(value) - int(schema["minProperties"]) + 1, 0)]
         yield {name: part for name, part in value.items() if name not in dropped}
     yield {}
 
@@ -171,7 +171,7 @@ def _more_members(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
     if isinstance(value, dict):
         fillings = [*value.values(), "x", 7, True, {}, []]
         for filling in fillings[-9:]:
-            missing = schema["maxProperties"] + 1 - len(value)
+            missing = int(schema["maxProperties"]) + 1 - len(value)
             yield {**value, **{f"extra{n}": filling for n in range(1, missing + 1)}}
 
 
@@ -186,7 +186,7 @@ def _none_contained(value: JSON, _: Schema, __: str) -> Iterator[JSON]:
 def _more_contained(value: JSON, schema: Schema, _: str) -> Iterator[JSON]:
     if isinstance(value, list) and value:
         for part in value:
-            yield [*value, *[part] * schema["maxContains"]]
+            yield [*value, *[part] * int(schema["maxContains"])]
             yield [*value, part]
 
 

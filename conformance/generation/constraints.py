@@ -29,7 +29,7 @@ FRESH = "extra"
 
 
 class Choice(NamedTuple):
-    """A keyword on the way to a spot that tells of what is in it only itself, and the branch that leads on."""
+    """A keyword on the way that tells only itself of what is in it, and the branch that leads on."""
 
     location: str
     branch: str
@@ -165,10 +165,10 @@ class Walk:
         location = spot.location + jsontext.pointer(map(str, steps))
         return spot._replace(site=spot.site.child(schema), location=location)
 
-    def _ref(self, spot: Spot, _: str, reference: str) -> Iterator[Spot]:
+    def _ref(self, spot: Spot, keyword: str, reference: str) -> Iterator[Spot]:
         site = spot.site.target(reference)
         location = self._schemata.schemas.location_of(site.schema)
-        yield spot._replace(site=site, location=location or f"#{spot.location}/$ref")
+        yield spot._replace(site=site, location=location or f"#{spot.location}/{keyword}")
 
     def _all(self, spot: Spot, keyword: str, branches: list[Any]) -> Iterator[Spot]:
         for index, branch in enumerate(branches):
@@ -247,7 +247,7 @@ class Walk:
             for index, item in enumerate(sub):
                 yield self._item(self._sub(spot, item, keyword, index), index)
             return
-        first = schema["items"] if keyword == "additionalItems" else schema.get("prefixItems", ())
+        first = schema.get("items") if keyword == "additionalItems" else schema.get("prefixItems", ())
         if isinstance(first, (list, tuple)):
             found = self._item(self._sub(spot, sub, keyword), len(first))
             choice = Choice(f"{spot.location}/{keyword}", found.location, found.path)

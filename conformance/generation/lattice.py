@@ -15,6 +15,7 @@ from conformance import jsontext
 from conformance.checks.numbers import BOUNDS
 from conformance.generation.constraints import Spot
 from conformance.generation.violations import Workshop, workshop
+from conformance.integers import I53
 from conformance.packs import Pack
 
 TOKENS = (
@@ -66,17 +67,17 @@ class Point(NamedTuple):
 def lattice(pack: Pack, kind: str, *, form: str = "sender", as_published: bool = False) -> Iterator[Point]:
     """Every token in every integer field of a kind's messages, in document order."""
     shop = workshop(pack, kind, form=form, as_published=as_published)
-    bounds = {} if as_published else _bounds(pack)
+    bounds, free = ({}, ()) if as_published else (_bounds(pack), tuple(_free(pack, kind)))
     for fields in _fields(shop):
         span = _range(fields, bounds)
         found = shop.twin(fields[0])
         if span is None or found is None:
             continue
         pointer, twin = found
+        plain = span.within(*I53) if any(pointer.startswith(f"{part}/") for part in free) else span
         for token in TOKENS:
-            yield Point(
-                fields[0].location, pointer, token, span.holds(token), _with(twin, pointer, token), twin
-            )
+            valid = (plain if token.lstrip("-").isdigit() else span).holds(token)
+            yield Point(fields[0].location, pointer, token, valid, _with(twin, pointer, token), twin)
 
 
 def _fields(shop: Workshop) -> Iterator[list[Spot]]:
@@ -118,6 +119,15 @@ def _bounds(pack: Pack) -> dict[str, tuple[int, int]]:
         for name in BOUNDS
         for location in check.get(name, ())
     }
+
+
+def _free(pack: Pack, kind: str) -> Iterator[str]:
+    """The parts of a kind's messages where whatever is written as an integer has the bounds of I53."""
+    for row in pack.requirements.values():
+        for check in row.checks:
+            for part in check.get("free", ()) if check["kind"] == "integer-bounds" else ():
+                if kind in part["on"] or "*" in part["on"]:
+                    yield part["at"]
 
 
 def _with(text: str, pointer: str, token: str) -> str:

@@ -14,6 +14,7 @@ from copy import deepcopy
 from typing import Any
 
 from conformance import jsontext
+from conformance.explain import FORMATS
 from conformance.generation.constraints import ASSERTIONS, Constraint, Spot
 from conformance.rephrasing import rephrased
 from conformance.schemas import Schemas
@@ -58,8 +59,12 @@ class Reasons:
             return "the name of a member is always a string"
         if isinstance(spot.site.schema, bool) or constraint.keyword not in _PLAIN:
             return ""
+        if constraint.keyword == "format" and spot.site.keywords["format"] not in FORMATS:
+            return "the format is none that is asserted: it only tells what the text is"
+        if self._implies({}, constraint):
+            return "every value fits it"
         beside = _without(_plain(spot), constraint)
-        for names in (*([name] for name in beside), [*beside]):
+        for names in (*([name] for name in beside), *([[*beside]] if len(beside) > 1 else [])):
             if self._implies({name: beside[name] for name in names}, constraint):
                 return f"{_listed(names)} beside it leaves no value that breaks it"
         return ""
@@ -88,7 +93,7 @@ class Reasons:
             return _SURE[value].fullmatch(str(schema.get("pattern", ""))) is not None
         if constraint.keyword == "pattern" and schema.get("format") in _SPELT:
             return _SPELT[schema["format"]].fullmatch(value) is not None
-        return bool(schema) and self._is_empty(schema, {constraint.keyword: value})
+        return self._is_empty(schema, {constraint.keyword: value})
 
     def _is_empty(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Whether no value fits the one and not the other, as far as that is found out."""
@@ -105,6 +110,8 @@ class Reasons:
 
     def _around(self, constraint: Constraint) -> Iterator[str]:
         """The schemas that the constraint stands in or that lead to it, the nearest first."""
+        if constraint.spot.location.startswith("#"):  # it is of no document
+            return
         yield constraint.spot.location
         for choice in reversed(constraint.spot.choices):
             yield choice.location.rpartition("/")[0]

@@ -227,7 +227,7 @@ def _with_one_more(path: Path, twin: JSON) -> Iterator[JSON]:
     part = jsontext.resolve(twin, jsontext.pointer(path))
     for value in TRIALS:
         if isinstance(part, list):
-            yield put(twin, path, [*part, value])
+            yield from (put(twin, path, [*part, *[value] * count]) for count in range(1, 4))
         elif path and path[-1] == FRESH:
             yield from (put(twin, (*path[:-1], name), value) for name in NAMES)
         elif path:
