@@ -22,7 +22,7 @@ def requested(wanted: Mapping[str, Any], out: Path | None, *, walks: bool) -> in
         name for name in wanted if name not in ("protocol", "invalid") and wanted[name] != defaults[name]
     ]
     if given:
-        said = ", ".join(given).replace("_", "-")
+        said = ", ".join(sorted(given)).replace("_", "-")
         raise UsageError(f"--walks makes whole conversations, valid or --invalid ones: leave out {said}")
     if not wanted["protocol"]:
         raise UsageError("say whose lifecycles to walk through: a PROTOCOL")
