@@ -208,7 +208,7 @@ def matrix(
     return Matrix(pack, role, first, tuple(trials), frozenset(known.values()))
 
 
-ENOUGH = 40
+ENOUGH = 16
 """So many messages of each kind are tried with the honest reference implementation."""
 
 

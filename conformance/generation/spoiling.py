@@ -8,6 +8,7 @@ trials that still break the same constraint are what a failing one is shrunk to.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from conformance import jsontext
@@ -17,7 +18,8 @@ from conformance.events import JSON
 from conformance.findings import BrokenConstraint, Level
 from conformance.generation.kinds import KindMaker
 from conformance.generation.refusals import Bench, Trial
-from conformance.generation.violations import violations
+from conformance.generation.violations import Violation, violations
+from conformance.packs import Pack
 
 LONG = 100_000
 """So many characters has a string that is valid and has to be survived."""
@@ -73,7 +75,7 @@ def trials(bench: Bench) -> list[Trial]:
 def _grafted(bench: Bench, judge: Judge, known: set[tuple[str, str]]) -> Iterator[Trial]:
     """Violations of what the valid message has nothing of: the part around each is put into it."""
     maker = KindMaker(bench.pack, bench.pack.kind(bench.row.kind), "receiver")
-    for one in violations(bench.pack, bench.row.kind, form="receiver"):
+    for one in _violations(bench.pack, bench.row.kind):
         if (one.schema, one.keyword) in known or not f"{one.pointer}/".startswith(f"{bench.row.at}/"):
             continue
         where = _missing(bench.valid, one.pointer)
@@ -86,6 +88,12 @@ def _grafted(bench: Bench, judge: Judge, known: set[tuple[str, str]]) -> Iterato
         text, twin = bench.named(written(bad)), bench.named(written(good))
         if text is not None and twin is not None and not _is_spared(bench, judge, errors[0]):
             yield Trial(text, twin, one.schema, one.keyword, errors[0].pointer, bad, good)
+
+
+@cache
+def _violations(pack: Pack, kind: str) -> tuple[Violation, ...]:
+    """All violations of a kind, which take their time and are always the same."""
+    return tuple(violations(pack, kind, form="receiver"))
 
 
 def _missing(value: JSON, pointer: str) -> str:
