@@ -32,7 +32,7 @@ def made(pack: Pack, kind: Kind, count: int = 2, **options: Any) -> Iterator[Any
 
 @cache
 def second(pack: Pack, form: str, as_published: bool = False) -> Any:
-    """jsonschema with referencing over the pack's documents; without the kit's keywords, formats and patterns."""
+    """jsonschema with referencing over the documents; nothing of the kit is in it."""
     schemas = pack.schemas(form, as_published=as_published)
     specification = specification_with(schemas.dialect)
     registry: Any = Registry().with_resources(

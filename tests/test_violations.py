@@ -103,6 +103,14 @@ ALL = {  # a schema, and every place of it that can be broken
             "maxProperties",
         },
     ),
+    "names of what is hard to make": (
+        {
+            "type": "object",
+            "propertyNames": {"pattern": "^[0-9]$"},
+            "additionalProperties": {"type": "object", "required": ["a"]},
+        },
+        {"type", "propertyNames/pattern", "additionalProperties/type", "additionalProperties/required"},
+    ),
     "dependent": (
         {
             "type": "object",
@@ -240,6 +248,11 @@ IMPOSSIBLE = {  # a schema, the place in it that cannot be broken alone, and a w
     ),
     "what says nothing": ({"type": "string", "minLength": 0}, "minLength", "every value fits"),
     "a format that is told, not asked": ({"type": "string", "format": "paint"}, "format", "only tells"),
+    "a covered branch": (
+        {"oneOf": [{"type": "integer", "maximum": 3}, {"type": "number"}]},
+        "oneOf/0/maximum",
+        "always fits",
+    ),
     "a name's type": (
         {"type": "object", "propertyNames": {"type": "string"}},
         "propertyNames/type",

@@ -64,6 +64,8 @@ _BESIDE = {
     "unevaluatedItems": ("prefixItems",),
     "additionalItems": ("items",),
     "contains": ("minContains", "maxContains"),
+    "then": ("if",),
+    "else": ("if",),
 }
 
 Taker = Callable[[Shape, Any, "dict[str, Any]", Site], None]

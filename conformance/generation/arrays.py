@@ -42,6 +42,8 @@ class _Array:
         shape = self._shape
         self._place()
         least = max([shape.count[0], 2 * shape.repeats, *(index + 1 for index in self._placed)])
+        if least > shape.count[1]:
+            raise Impossible
         most = min(shape.count[1], least + self._drawing.more(self._spot.depth))
         length = self._drawing.choices.integer(least, most) if most > least else least
         values: list[JSON] = []

@@ -6,6 +6,7 @@ The first answer to each is the simplest one, so whatever shrinks choices shrink
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -27,6 +28,27 @@ class Choices(Protocol):
     def again(self, attempt: int) -> Choices:
         """What answers when the answers until now led nowhere, `attempt` (from 1) times."""
         ...
+
+
+_AT_ONCE = 1 << 24
+
+
+def spelt(letters: Sequence[str], count: int, choices: Choices) -> str:
+    """A text of so many of the letters; the simplest repeats the first. Several are decided at once."""
+    size = len(letters)
+    if size == 1 or not count:
+        return letters[0] * count
+    each = 1
+    while size ** (each + 1) <= _AT_ONCE and each < count:
+        each += 1
+    made = ""
+    while len(made) < count:
+        taken = min(each, count - len(made))
+        number = choices.integer(0, size**taken - 1)
+        for _ in range(taken):
+            number, place = divmod(number, size)
+            made += letters[place]
+    return made
 
 
 class Simplest:
@@ -58,8 +80,8 @@ class Seeded:
     def integer(self, low: int, high: int) -> int:
         """Small ones are likelier where there are very many."""
         span = high - low
-        if span > 1 << 16 and self._random.random() < 0.7:
-            high = low + (1 << 16 if span > 1 << 20 else 1000)
+        if span > _AT_ONCE and self._random.random() < 0.7:
+            high = low + (1 << 16)
         return low + self._below(high - low + 1)
 
     def _below(self, count: int) -> int:

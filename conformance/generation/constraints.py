@@ -27,6 +27,11 @@ ITS_OWN = ("additionalProperties", "unevaluatedProperties", "items", "additional
 
 FRESH = "extra"
 
+COVERED = "exactly one branch is to fit, and what fits this one always fits"
+
+OF_THE_KIND = "no message of this kind"
+"""How reasons begin that another kind may not have."""
+
 
 class Choice(NamedTuple):
     """A keyword on the way that tells only itself of what is in it, and the branch that leads on."""
@@ -52,7 +57,7 @@ class Spot(NamedTuple):
     within: frozenset[int] = frozenset()
     names: bool = False
     dead: str = ""
-    """The location of the branch that no value takes, where it is seen at once that none does."""
+    """Why no value is governed by it, where that is seen at once."""
     asked: str = ""
     """The location of the condition in which it stands, if it does."""
 
@@ -131,7 +136,8 @@ class Walk:
     """Walks the schemas of one pack from a definition.
 
     `name_for` finds a name, which fits a schema, for one more member of the object at a spot; `is_dead` says
-    whether it is seen at once that no value meets some wishes.
+    whether it is seen at once that no value meets some wishes; `covering` which of some schemas accepts all
+    that another does.
     """
 
     def __init__(
@@ -139,8 +145,10 @@ class Walk:
         schemata: Schemata,
         name_for: Callable[[Spot, Any], str | None],
         is_dead: Callable[[tuple[Wish, ...]], bool],
+        covering: Callable[[str, list[str]], str],
     ) -> None:
-        self._schemata, self._name_for, self._is_dead = schemata, name_for, is_dead
+        self._schemata, self._name_for = schemata, name_for
+        self._is_dead, self._covering = is_dead, covering
         self._uri = schemata.schemas.uri
 
     def spots(self, start: Spot) -> Iterator[Spot]:
@@ -178,14 +186,19 @@ class Walk:
         for index, branch in enumerate(branches):
             sub = self._sub(spot, branch, keyword, index)
             choice = Choice(f"{spot.location}/{keyword}", sub.location, spot.path)
-            yield self._wishing(sub, sub.location)._replace(choices=(*spot.choices, choice))
+            found = self._wishing(sub, sub.location)._replace(choices=(*spot.choices, choice))
+            others = [f"{choice.location}/{other}" for other in range(len(branches)) if other != index]
+            covering = self._covering(sub.location, others) if keyword == "oneOf" and not found.dead else ""
+            yield found._replace(dead=f"{COVERED} {covering}") if covering else found
 
     def _wishing(self, spot: Spot, location: str, *, holds: bool = True) -> Spot:
         """The spot where the value also fits the schema there, or where it does not."""
         reference = {"$ref": self._uri(location)}
         wish = Wish(spot.path, reference, location) if holds else Wish(spot.path, {"not": reference})
         wishes = (*spot.wishes, wish)
-        dead = spot.dead or (location if not spot.asked and self._is_dead(wishes) else "")
+        dead = spot.dead
+        if not dead and not spot.asked and self._is_dead(wishes):
+            dead = f"{OF_THE_KIND} takes the branch {location}"
         return spot._replace(wishes=wishes, dead=dead)
 
     def _condition(self, spot: Spot, keyword: str, sub: Any) -> Iterator[Spot]:

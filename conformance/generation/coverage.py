@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from conformance.generation.reasons import OF_THE_KIND
+from conformance.generation.constraints import OF_THE_KIND
 from conformance.generation.violations import Violation, Workshop
 from conformance.wording import plural
 

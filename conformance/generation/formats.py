@@ -20,21 +20,19 @@ def _of(*texts: str) -> Maker:
 
 
 def _date(choices: Choices) -> str:
-    return f"{choices.integer(2026, 2029)}-{choices.integer(1, 12):02}-{choices.integer(1, 28):02}"
+    day = choices.integer(0, 4 * 12 * 28 - 1)
+    return f"{2026 + day // 336}-{day // 28 % 12 + 1:02}-{day % 28 + 1:02}"
 
 
-def _clock(choices: Choices) -> str:
-    hour, minute, second = choices.integer(0, 23), choices.integer(0, 59), choices.integer(0, 59)
-    return f"{hour:02}:{minute:02}:{second:02}"
-
-
-_FRACTIONS = ("", ".5", ".123", ".000001")
-_ZONES = ("Z", "+00:00", "+02:00", "-08:30")
+_FRACTIONS = ("", "", "", "", ".5", ".123", ".000001")
+_ZONES = ("Z", "Z", "Z", "+00:00", "+02:00", "-08:30")
+_ENDS = tuple(fraction + zone for zone in _ZONES for fraction in _FRACTIONS)
 
 
 def _time(choices: Choices) -> str:
-    fraction = _FRACTIONS[choices.index(4)] if choices.chance(30) else ""
-    return f"{_clock(choices)}{fraction}{_ZONES[choices.index(4)] if choices.chance(30) else 'Z'}"
+    ending, second = divmod(choices.integer(0, len(_ENDS) * 24 * 3600 - 1), 24 * 3600)
+    end = _ENDS[ending]
+    return f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}{end}"
 
 
 def _date_time(choices: Choices) -> str:
@@ -43,9 +41,8 @@ def _date_time(choices: Choices) -> str:
 
 
 def _uuid(choices: Choices) -> str:
-    parts = [choices.integer(0, 16**size - 1) for size in (8, 4, 3, 3, 12)]
-    first, second, third, fourth, fifth = parts
-    return f"{first:08x}-{second:04x}-4{third:03x}-8{fourth:03x}-{fifth:012x}"
+    digits = f"{choices.integer(0, 16**30 - 1):030x}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[12:15]}-8{digits[15:18]}-{digits[18:]}"
 
 
 def _uri(choices: Choices) -> str:
@@ -57,11 +54,12 @@ def _email(choices: Choices) -> str:
 
 
 def _ipv4(choices: Choices) -> str:
-    return ".".join(str(choices.integer(0, 255)) for _ in range(4))
+    return ".".join(map(str, choices.integer(0, 2**32 - 1).to_bytes(4, "big")))
 
 
 def _ipv6(choices: Choices) -> str:
-    return ":".join(f"{choices.integer(0, 0xFFFF):x}" for _ in range(8))
+    digits = f"{choices.integer(0, 2**128 - 1):032x}"
+    return ":".join(digits[at : at + 4] for at in range(0, 32, 4))
 
 
 def _duration(choices: Choices) -> str:

@@ -14,8 +14,8 @@ _SPAN = 1000
 def number(shape: Shape, choices: Choices) -> int | float:
     """A number within the bounds, a multiple of what it has to be; the simplest is the nearest to 0."""
     step = _step(shape)
+    drawing = choices
     for attempt in range(30):
-        drawing = choices if attempt == 0 else choices.again(attempt)
         try:
             value = _multiple(shape, step, drawing)
         except Impossible:
@@ -27,6 +27,7 @@ def number(shape: Shape, choices: Choices) -> int | float:
             continue
         if number_fits(shape, value):
             return _plain(value)
+        drawing = choices.again(attempt + 1)
         if shape.not_multiples and not shape.multiples and not shape.integral:
             step = min(step, Fraction(1)) / (2 if attempt % 2 else 10)
     raise Impossible

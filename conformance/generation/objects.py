@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.events import JSON
 from conformance.generation import texts
 from conformance.generation.choosing import Choices
-from conformance.generation.quests import FAR
+from conformance.generation.quests import FAR, Quest
 from conformance.generation.schemata import Site
 from conformance.generation.shapes import Impossible, Shape, fits
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TRIES = 24
 _DEEP = 6
+_BITS = 12
 
 
 def drawn(drawing: Drawing, shape: Shape, spot: Spot) -> dict[str, JSON]:
@@ -37,7 +38,7 @@ class _Object:
         self._wanted: str | None = None
 
     def drawn(self) -> dict[str, JSON]:
-        shape, choices = self._shape, self._drawing.choices
+        shape = self._shape
         self._wanted = self._wanted_name() if self._spot.is_seeking else None
         for names, member in shape.some_members:
             taken = [*shape.required, *self._extra]
@@ -46,15 +47,28 @@ class _Object:
         needed = dict.fromkeys([*shape.required, *self._extra, *([self._wanted] if self._wanted else [])])
         if len(needed) > shape.size[1]:
             raise Impossible
-        room = shape.size[1] - len(needed)
+        optional = [name for name in self._known if name not in needed]
+        chosen = self._chosen(optional) if len(needed) < shape.size[1] else set()
         for name in [*self._known, *(name for name in needed if name not in self._known)]:
             if name in needed:
                 self._add(name, needed=True)
-            elif room and choices.chance(self._drawing.often(self._spot.depth)):
+            elif name in chosen and len(self._values.keys() | needed) < shape.size[1]:
                 self._add(name, needed=False)
-                room = shape.size[1] - len(self._values.keys() | needed)
         self._fill()
         return self._values
+
+    def _chosen(self, names: list[str]) -> set[str]:
+        """Some of the members that need not be there."""
+        often, choices = self._drawing.often(self._spot.depth), self._drawing.choices
+        if often != 50:  # one, or mostly none
+            place = choices.index(max(len(names) + 1, 100 // often)) if names else 0
+            return {names[place - 1]} if 0 < place <= len(names) else set()
+        found: set[str] = set()
+        for at in range(0, len(names), _BITS):  # half of them: one decision for many
+            some = names[at : at + _BITS]
+            bits = choices.integer(0, (1 << len(some)) - 1)
+            found |= {name for number, name in enumerate(some) if bits >> number & 1}
+        return found
 
     def _add(self, name: str, needed: bool) -> None:
         drawing, shape = self._drawing, self._shape
@@ -111,8 +125,11 @@ class _Object:
             self._shape.parts["more"] = not self._drawing.joints.of(rests).hopeless
         return bool(self._shape.parts["more"])
 
-    def _new_name(self, names: list[Site], taken: Iterable[str], member: list[Site]) -> str:
-        """A name that fits and is not taken, whose member can have a value; Impossible where none is."""
+    def _new_name(
+        self, names: list[Site], taken: Iterable[str], member: list[Site], quest: Quest | None = None
+    ) -> str:
+        """A name that fits and is not taken, whose member can have a value, and leads on with the quest;
+        Impossible where none is."""
         hints = [pattern for one in self._shape.members for pattern, _ in one.patterned]
         for attempt in range(_TRIES):
             choices = self._drawing.choices
@@ -120,7 +137,9 @@ class _Object:
             name = self._drawn_name(names, hints, attempt, choices)
             if name in taken or name in self._known or not self._is_a_name(name):
                 continue
-            if not self._drawing.joints.is_hopeless([*self._shape.member(name), *member]):
+            sites = [*self._shape.member(name), *member]
+            leads = quest is None or quest.distance(sites) < FAR
+            if leads and not self._drawing.joints.is_hopeless(sites):
                 return name
         raise Impossible
 
@@ -151,9 +170,9 @@ class _Object:
         best = min(far, key=lambda name: far[name], default=None)
         if best is not None and far[best] < FAR:
             return best
-        return (
-            self._new_name(list(self._shape.names), [], []) if quest.distance(self._others()) < FAR else None
-        )
+        if quest.distance(self._others()) == FAR:
+            return None
+        return self._new_name(list(self._shape.names), [], [], quest)
 
     def _others(self) -> Iterable[Site]:
         """The schemas of members that no schema names."""

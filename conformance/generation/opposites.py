@@ -243,12 +243,16 @@ def _opposite(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
     yield value
 
 
-@_says("if")
-def _if(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
-    if "then" in all_:
-        yield {"allOf": [value, _not(all_["then"])]}
-    if "else" in all_:
-        yield {"allOf": [_not(value), _not(all_["else"])]}
+@_says("then")
+def _then(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
+    if "if" in all_:
+        yield {"allOf": [all_["if"], _not(value)]}
+
+
+@_says("else")
+def _else(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
+    if "if" in all_:
+        yield {"allOf": [_not(all_["if"]), _not(value)]}
 
 
 def _reference(keyword: str) -> Maker:

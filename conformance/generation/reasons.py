@@ -22,9 +22,6 @@ from conformance.schemas import Schemas
 SMALL = 120
 """Schemas that hold, or lead to, more objects than these are not computed with."""
 
-OF_THE_KIND = "no message of this kind"
-"""How reasons begin that another kind may not have."""
-
 _PLAIN = tuple(name for name in ASSERTIONS if name not in ("contains", "not", "anyOf", "oneOf", "minContains",
                                                            "maxContains", "dependencies"))  # fmt: skip
 """The keywords that no other schema stands in."""
@@ -48,13 +45,23 @@ class Reasons:
     def __init__(self, schemas: Schemas, root: str) -> None:
         self._schemas, self._root = schemas, root
 
+    def covering(self, location: str, others: list[str]) -> str:
+        """The location of the one of the others that accepts all that the schema there does, if one does."""
+        for other in others:
+            if self._schemas.size(location) <= SMALL:
+                with _giving_up():
+                    one, two = self._schemas.canonical(location), self._schemas.canonical(other)
+                    if _is_no(one.subtract(two)):
+                        return other
+        return ""
+
     def at_once(self, constraint: Constraint) -> str:
         """A reason that needs no look at anything else; empty where there is none."""
         spot = constraint.spot
         if spot.asked:
             return f"it is part of a condition, {spot.asked}, which is asked and never an error"
         if spot.dead:
-            return f"{OF_THE_KIND} takes the branch {spot.dead}"
+            return spot.dead
         if spot.names and constraint.keyword == "type":
             return "the name of a member is always a string"
         if isinstance(spot.site.schema, bool) or constraint.keyword not in _PLAIN:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from conformance.generation.choosing import Choices
+from conformance.generation.choosing import Choices, spelt
 
 Ranges = tuple[tuple[int, int], ...]
 """Code points, first and last of each range."""
@@ -252,6 +252,19 @@ def read(pattern: str) -> Node:
         raise NoText(pattern) from None
 
 
+@lru_cache(maxsize=512)
+def alphabet(ranges: Ranges) -> tuple[str, ...]:
+    """Characters of the ranges: all of the first three, which a person can read, and a few of each other."""
+    found: dict[str, None] = {}
+    for number, (first, last) in enumerate(ranges):
+        last = min(last, first + (_MANY if number < 3 else _FEW))
+        found.update(dict.fromkeys(map(chr, range(first, last + 1))))
+    return tuple(found)
+
+
+_MANY, _FEW = 128, 4
+
+
 def drawn(pattern: str, choices: Choices, least: int = 0, most: int | None = None) -> str:
     """A text of the pattern, of `least` to `most` characters if that can be had by repeating."""
     node = read(pattern)
@@ -278,11 +291,7 @@ class _Drawing:
         return _DRAWN[node.sort](self, node)
 
     def _chars(self, node: Node) -> str:
-        ranges = node.ranges
-        if len(ranges) > 3 and not self._choices.chance(10):
-            ranges = ranges[:3]  # what a person reads comes first
-        first, last = ranges[self._choices.index(len(ranges)) if len(ranges) > 1 else 0]
-        return chr(self._choices.integer(first, min(last, first + 2000)))
+        return spelt(alphabet(node.ranges), 1, self._choices)
 
     def _all(self, node: Node) -> str:
         return "".join(map(self.of, node.parts))
@@ -301,9 +310,17 @@ class _Drawing:
         else:
             if self._most is not None:
                 high = max(node.low, min(high, self._most // size))
-            likely = high if high - node.low < 3 or self._choices.chance(20) else node.low + 2
-            count = self._choices.integer(node.low, likely) if likely > node.low else node.low
+            count = node.low + (self._more(high - node.low) if high > node.low else 0)
+        if inside.sort == "chars":
+            return spelt(alphabet(inside.ranges), count, self._choices)
         return "".join(self.of(inside) for _ in range(count))
+
+    def _more(self, most: int) -> int:
+        """How often more than it has to be something is repeated: mostly not often."""
+        if most < 3:
+            return self._choices.integer(0, most)
+        place = self._choices.integer(0, 9 + most)
+        return place % 3 if place < 10 else place - 9
 
     def _nothing(self, node: Node) -> str:
         return ""

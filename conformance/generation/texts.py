@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance import patterns
 from conformance.generation import formats, regexes
-from conformance.generation.choosing import Choices
+from conformance.generation.choosing import Choices, spelt
 from conformance.generation.shapes import Impossible, Shape, text_fits
 
 _WORDS = ("a", "b", "one", "note", "alpha", "status", "task", "value", "as agreed", "x-ray", "über")
@@ -55,25 +55,39 @@ def _drawn(shape: Shape, choices: Choices, attempt: int, name: str) -> str:
     if shape.patterns:
         pattern = shape.patterns[(attempt // 2) % len(shape.patterns)]
         try:
+            if len(shape.patterns) > 1 and attempt % 3 == 2:  # one after the other
+                return "".join(regexes.drawn(one, choices) for one in _rotated(shape.patterns, attempt))
             return regexes.drawn(pattern, choices, least, most)
         except regexes.NoText:
             raise Impossible from None
     return _free(least, most, choices, name)
 
 
+def _rotated(known: tuple[str, ...], attempt: int) -> tuple[str, ...]:
+    """The patterns, those first that begin at the beginning; the others in another order each time."""
+    first = [one for one in known if one.startswith("^")]
+    last = [one for one in known if one.endswith("$") and one not in first]
+    others = [one for one in known if one not in first and one not in last]
+    turn = attempt % len(others) if others else 0
+    return (*first, *others[turn:], *others[:turn], *last)
+
+
 def _free(least: int, most: int, choices: Choices, name: str) -> str:
-    if not choices.chance(25):
-        made = _said(choices, name)
-        if least <= len(made) <= most:
-            return made
+    made = _said(choices, name)
+    if made and least <= len(made) <= most:
+        return made
     length = choices.integer(least, min(most, least + 8))
-    return "".join(_LETTERS[choices.index(len(_LETTERS))] for _ in range(length))
+    return spelt(_LETTERS, length, choices)
 
 
 def _said(choices: Choices, name: str) -> str:
-    """What a person would write: of an id, what it is of and a number."""
+    """What a person would write: of an id, what it is of and a number. Of four, one is left to chance."""
     names = _ID.search(name)
-    return f"{(names[1] or 'id').lower()}-{choices.integer(1, 99)}" if names else word(choices)
+    if names:
+        number = choices.integer(1, 132)
+        return f"{(names[1] or 'id').lower()}-{number}" if number < 100 else ""
+    place = choices.index(len(_WORDS) * 4 // 3)
+    return _WORDS[place] if place < len(_WORDS) else ""
 
 
 def _has_formats(shape: Shape, made: str) -> bool:

@@ -14,10 +14,10 @@ from conformance import jsontext
 from conformance.bindings import written
 from conformance.events import JSON
 from conformance.generation import breaking
-from conformance.generation.constraints import FRESH, Constraint, Spot, Walk, constraints
+from conformance.generation.constraints import FRESH, OF_THE_KIND, Constraint, Spot, Walk, constraints
 from conformance.generation.exactness import hit
 from conformance.generation.kinds import HOME, KindMaker
-from conformance.generation.reasons import OF_THE_KIND, Reasons
+from conformance.generation.reasons import Reasons
 from conformance.generation.sampling import Sampler
 from conformance.generation.twins import Home, Twins, put
 from conformance.generation.wishes import Path, Wish, further
@@ -66,7 +66,7 @@ class Workshop:
         self._maker = Sampler(schemas)
         self._twins = Twins(schemas, self._maker, home or Home(self._root, self._root))
         self._reasons = Reasons(schemas, self._root)
-        self._walk = Walk(self._maker.schemata, self._name, self._is_dead)
+        self._walk = Walk(self._maker.schemata, self._name, self._is_dead, self._reasons.covering)
 
     def constraints(self) -> Iterator[Constraint]:
         """Everything that can be broken, in the order in which the schemas say it."""
@@ -156,6 +156,9 @@ class Workshop:
             wishes = (*wishes, Wish((*path, constraint.detail.split(" ", 1)[0])))
         elif constraint.keyword in ("uniqueItems", "maxItems"):
             wishes = (*wishes, Wish((*path, 0)))
+        elif constraint.spot.names:  # a member whose value another name can have
+            name = self._name(constraint.spot, True)
+            wishes = wishes if name is None else (*wishes, Wish((*path, name)))
         return further(wishes, self._above)
 
     def _is_dead(self, wishes: tuple[Wish, ...]) -> bool:
@@ -196,11 +199,14 @@ class Workshop:
     def _with_bad_name(self, constraint: Constraint, twin: JSON) -> Iterator[JSON]:
         spot = constraint.spot
         members = jsontext.resolve(twin, self._at + spot.pointer)
+        known = members if isinstance(members, dict) else {}
         names: Iterable[JSON] = NAMES if spot.site.schema is False else self._others(constraint, FRESH)
-        for name in names:
-            for value in (*(members.values() if isinstance(members, dict) else ()), *TRIALS):
-                if isinstance(name, str):
-                    yield put(twin, (*self._above, *spot.path, name), value)
+        path = (*self._above, *spot.path)
+        for name in (name for name in names if isinstance(name, str)):
+            yield from (put(twin, (*path, name), value) for value in (*known.values(), *TRIALS))
+            for old, value in known.items():  # where there is no room for one more
+                others = {key: part for key, part in known.items() if key != old}
+                yield put(twin, path, {**others, name: value})
 
     def _otherwise(self, constraint: Constraint, twin: JSON) -> Violation | None:
         """Another message altogether that breaks the constraint, and a twin that is made of it."""
