@@ -32,6 +32,9 @@ from conformance.runner import Plan, Result
 from conformance.trying import Desk, Failure, Verdict
 from conformance.wording import printable
 
+FOLDER = "fuzz"
+"""In the report's folder: the scenarios that show failures again; their names begin with it."""
+
 TOGETHER = 12
 """So many trials share a session."""
 
@@ -223,8 +226,8 @@ class Fuzz:
 
     def _written(self, desk: Desk, failure: Failure) -> dict[str, Any]:
         """The failure as a scenario file that shows it again, and its row of the report."""
-        name = f"fuzz-{failure.row.kind}-{failure.sort.replace(' ', '-')}"
-        path = self.plan.out / "fuzz" / f"{name}.yaml"
+        name = f"{FOLDER}-{failure.row.kind}-{failure.sort.replace(' ', '-')}"
+        path = self.plan.out / FOLDER / f"{name}.yaml"
         run = self._enter(reproducing.shown_again(self.plan, desk, failure, path))
         last = failure.trials[-1]
         self.told(f"{failure.row.kind}: {failure.sort}: {failure.said} ({path})")
@@ -235,7 +238,7 @@ class Fuzz:
             "location": last.location,
             "keyword": last.keyword,
             "pointer": last.pointer,
-            "scenario": str(path.relative_to(self.plan.out)),
+            "scenario": path.relative_to(self.plan.out).as_posix(),
             "transcript": run.transcript,
             "text": last.text,
             "twin": last.twin,
@@ -285,6 +288,8 @@ def prepared(request: Request) -> Campaign:
 def execute(campaign: Campaign, how: Budget) -> int:
     """Try everything, write the report, print it as text; the exit code says what came out."""
     campaign.clear()
+    for path in (campaign.plan.out / FOLDER).glob(f"{FOLDER}-*.yaml"):
+        path.unlink()
     fuzz, stopped = Fuzz(campaign, how, told=lambda line: say(printable(line), err=True)), False
     campaign.fuzz = fuzz.tally.value()
     campaign.write(complete=False)
