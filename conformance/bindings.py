@@ -1,7 +1,8 @@
 """Values with names in scenarios: `${name}`, the ICS, fresh ids, the clock; and partial matches.
 
 A string that is one `${name}` becomes the value itself, of whatever type; inside a longer string the
-value is written in. An object `{"$merge": [a, b]}` is `a` with `b` laid upon it.
+value is written in. An object `{"$merge": [a, b]}` is `a` with `b` laid upon it, `{"$repeat": [text, n]}` the
+text n times.
 """
 
 from __future__ import annotations
@@ -140,6 +141,10 @@ class Bindings:
             made = merged(made, self.fill(part, now, scope))
         return made
 
+    def _repeat(self, parts: JSON, now: Now, scope: Scope) -> JSON:
+        text, times = self.fill(parts, now, scope)
+        return str(text) * int(times)
+
     def _code(self, function: JSON, now: Now, scope: Scope) -> JSON:
         assert self.code is not None
         known = {"names": self.names, "ics": self.ics, "counts": self.counts, "now": now}
@@ -159,6 +164,7 @@ _CLOCKS: dict[str, Callable[[Now], JSON]] = {
 
 _MADE: dict[str, Callable[[Bindings, JSON, Now, Scope], JSON]] = {
     "$merge": Bindings._merge,
+    "$repeat": Bindings._repeat,
     "$code": Bindings._code,
 }
 """What an object with this one member stands for."""

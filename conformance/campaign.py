@@ -6,18 +6,14 @@ Both shells (the command line and the pytest plugin) go through here, so they ca
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import subprocess
-import sys
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from conformance import baseline, configuration, scenarios, statements
+from conformance import baseline, configuration, references, scenarios, statements
 from conformance.announcing import Mistake, mistake, unmet
-from conformance.errors import BadConfiguration, BadTarget, UsageError
+from conformance.errors import BadConfiguration, UsageError
 from conformance.findings import Verdict, verdict_of
 from conformance.packs import Pack
 from conformance.report import certificate, evaluation, statement
@@ -26,8 +22,6 @@ from conformance.scenarios import Scenario
 from conformance.transports import Options, make_transport
 from conformance.transports.access import SERVERS, Access, Means, all_gained, refuse_useless
 from conformance.wording import plural
-
-REFERENCE = "reference"
 
 SHARED = ("ws", "wss")
 """Schemes of targets that run already, so that all scenarios reach the same one."""
@@ -59,10 +53,6 @@ class Request:
     bundle: Path | None = None
     """Where the report and all that belongs to it goes as one file."""
     means: Means = field(default_factory=Means)
-
-
-def _shown(command: str) -> str:
-    return shlex.quote(command) if os.name == "posix" else f'"{command}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +90,8 @@ class Campaign:
     """Why those are fewer than were asked for."""
     bundle: Path | None = None
     runs: list[evaluation.Run] = field(default_factory=list)
+    fuzz: dict[str, Any] | None = None
+    """What negative tests showed, where there were any."""
 
     @property
     def path(self) -> Path:
@@ -150,6 +142,8 @@ class Campaign:
         )
         if self.known is not None:
             value["baseline"] = self.known.compared(value)
+        if self.fuzz is not None:
+            value["fuzz"] = self.fuzz
         if self.certify:
             value["certification"] = certificate.of(value)
         return value
@@ -258,11 +252,11 @@ def prepare(request: Request) -> Campaign:
     known = scenarios.of_pack(pack, pack.peer_of(role))
     if not known:
         raise UsageError(f"there is no scenario yet that certifies the {role} of {pack.name}")
-    chosen = scenarios.select(known, request.scenarios, request.requirements)
+    known, chosen = _chosen(request, known)
     cable, who = target, stated.implementation
-    if _is_reference(target):
-        cable, who = _reference(pack, role, target), _own_statement(pack, role).implementation
-    home = (path or _own_file(pack, role) or Path()).parent
+    if references.is_one(target):
+        cable, who = references.target(pack, role, target), references.statement(pack, role).implementation
+    home = (path or references.file(pack, role) or Path()).parent
     access, credentials = _admission(request, stated, home, cable)
     make_transport(cable, Options(access=access))  # starts nothing, and refuses what is no target
     facts = configuration.facts(pack, stated.ics)
@@ -276,6 +270,19 @@ def prepare(request: Request) -> Campaign:
         alone=alone,
         bundle=request.bundle,
     )
+
+
+def _chosen(request: Request, known: list[Scenario]) -> tuple[list[Scenario], list[Scenario]]:
+    """All scenarios that there are, files that were named among them, and those that were asked for."""
+    paths = [Path(name) for name in request.scenarios if scenarios.is_path(name)]
+    globs = tuple(name for name in request.scenarios if not scenarios.is_path(name))
+    loaded = [scenarios.load(path, request.pack) for path in paths]
+    role = known[0].role
+    for one in loaded:
+        if one.role != role:
+            raise UsageError(f"in {one.path} the kit plays the {one.role}, and here it plays the {role}")
+    wanted = scenarios.select(known, globs, request.requirements) if globs or not loaded else []
+    return known + loaded, wanted + loaded
 
 
 def _jobs(wanted: int, sessions: int, target: str, operated: str = "") -> tuple[int, str]:
@@ -338,14 +345,10 @@ def _scheme(target: str) -> str:
     return target.partition(":")[0].lower()
 
 
-def _is_reference(target: str) -> bool:
-    return target == REFERENCE or target.startswith(REFERENCE + ":")
-
-
 def _file(request: Request) -> Path | None:
     """The file of the ICS: the one that was named, else `conformance.toml` here, which no reference has."""
     here = Path(configuration.DEFAULT_NAME)
-    if request.config is None and here.is_file() and not _is_reference(request.target):
+    if request.config is None and here.is_file() and not references.is_one(request.target):
         return here
     return request.config
 
@@ -362,44 +365,6 @@ def _statement(request: Request, role: str) -> tuple[configuration.Configuration
         if not request.target and not stated.target:
             raise BadConfiguration(f"{path} names no target, and neither does --target")
         return stated, request.target or stated.target
-    target = request.target or REFERENCE
-    own = _is_reference(target)
-    return _own_statement(request.pack, role) if own else configuration.Configuration(), target
-
-
-def _own_statement(pack: Pack, role: str) -> configuration.Configuration:
-    """What the reference implementation says of itself."""
-    path = _own_file(pack, role)
-    return configuration.read(path) if path else configuration.Configuration()
-
-
-def _own_file(pack: Pack, role: str) -> Path | None:
-    row = pack.meta.get("reference", {}).get(role)
-    return pack.specimens.at(row["ics"]) if row else None
-
-
-def _reference(pack: Pack, role: str, target: str) -> str:
-    """The target of the embedded reference implementation, with the fault that `target` names."""
-    row = pack.meta.get("reference", {}).get(role)
-    if row is None:
-        raise BadTarget(f"{pack.name} has no reference implementation of the {role}; name a --target")
-    fault = target.partition(":")[2]
-    if not fault:
-        return _filled(row["target"], pack)
-    known = faults(pack, role)
-    if fault not in known:
-        raise BadTarget(f"the reference {role} has no fault {fault!r}; it has {', '.join(known)}")
-    return f"{_filled(row['target'], pack)} {row['fault'].format(fault=fault)}"
-
-
-def _filled(template: str, pack: Pack) -> str:
-    fixtures = pack.specimens.at("targets").parent  # a pack without a reference of its own has the base's
-    return str(template.format(python=_shown(sys.executable), fixtures=_shown(str(fixtures))))
-
-
-def faults(pack: Pack, role: str) -> dict[str, str]:
-    """The faults of the reference implementation: name → the requirement that it breaks."""
-    command = shlex.split(_filled(pack.meta["reference"][role]["faults"], pack))
-    listed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
-    rows = (line.split(None, 2) for line in listed.splitlines())
-    return {row[0]: row[1] for row in rows if len(row) > 1}
+    target = request.target or references.NAME
+    own = references.is_one(target)
+    return references.statement(request.pack, role) if own else configuration.Configuration(), target

@@ -100,6 +100,19 @@ class Certification:
             finally:
                 self._enter(session.close())
 
+    def negatively(self, carry_out: Callable[[Campaign], list[Result]]) -> dict[str, Any]:
+        """What negative tests show of the implementation, whose sessions go on record."""
+        with self._ledger.exclusively():
+            self.begin()
+            alone = replace(self.campaign, scenarios=[], runs=[])
+            for result in carry_out(alone):
+                self._ledger.enter(result)
+            assert alone.fuzz is not None, "what is finished has a tally"
+            self._ledger.keep(alone.fuzz)
+            self._gather()
+            self.campaign.write(complete=False)
+            return alone.fuzz
+
     def _enter(self, result: Result) -> None:
         """Put a result on record and write the report; only ever under the ledger's lock."""
         self._ledger.enter(result)
@@ -110,6 +123,7 @@ class Certification:
         """Take over everything that is on record."""
         results = self._ledger.results(self.campaign.scenarios)
         self.campaign.runs = [self._run_of(result) for result in results]
+        self.campaign.fuzz = self._ledger.kept()
         return results
 
     def _run_of(self, result: Result) -> Run:

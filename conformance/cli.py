@@ -12,46 +12,20 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from conformance import __version__, admission, completion
+from conformance import __version__, admission, completion, report_commands
 from conformance.console import say, width
-from conformance.errors import BadScenario, ConformanceError, ExitCode
+from conformance.guarding import guarded
 from conformance.wording import printable
 
 if TYPE_CHECKING:
     from conformance import validation
     from conformance.transports.access import Means
 
-P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def guarded(command: Callable[P, int]) -> Callable[P, None]:
-    """Turn a command's errors into one sentence and the right exit code."""
-
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            code = command(*args, **kwargs)
-        except ConformanceError as error:
-            say(printable(f"conformance: {error}"), err=True)
-            _point(error)
-            code = error.exit_code
-        except KeyboardInterrupt:
-            say("conformance: interrupted", err=True)
-            code = ExitCode.INTERRUPTED
-        except click.ClickException:
-            raise
-        except Exception as error:
-            code = ExitCode.KIT_ERROR
-            _own_fault(error)
-        sys.exit(code)
-
-    return run
-
 
 _ADMITTING: dict[str, click.ParamType[Any]] = {
     "ca": click.Path(path_type=Path),
@@ -74,25 +48,6 @@ def admitted(command: Callable[..., R]) -> Callable[..., R]:
         text = f"{said[0].upper()}{said[1:]}."
         click.option(f"--{name}", type=_ADMITTING[name], default=None, metavar=metavar, help=text)(run)
     return run
-
-
-def _point(error: ConformanceError) -> None:
-    """Show a person the place in a scenario file that an error is about."""
-    columns = width(err=True)
-    if columns and isinstance(error, BadScenario):
-        from conformance.excerpt import pointed
-
-        for line in pointed(error, columns - 4):
-            say(f"    {line}", err=True)
-
-
-def _own_fault(error: Exception) -> None:
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "?"
-    said = f"{type(error).__name__}: {error}"
-    say(f"conformance: an error in the kit, not in what it judges: {said} ({where})", err=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -162,7 +117,8 @@ def _protocol_option(value: str) -> Any:
 @click.option("--beside", multiple=True, metavar="TARGET",
               help="Where the same runs too, for one more scenario at a time.")  # fmt: skip
 @click.option("--role", default="", help="The implementation's role; else the one that the pack certifies.")
-@click.option("-s", "--scenario", multiple=True, metavar="GLOB", help="Only scenarios of this name.")
+@click.option("-s", "--scenario", multiple=True, metavar="GLOB",
+              help="Only scenarios of this name, or the scenario in a file: NAME.yaml.")  # fmt: skip
 @click.option("-r", "--requirement", multiple=True, metavar="GLOB", help="Only scenarios that concern these.")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The ICS (conformance.toml).")
 @admitted
@@ -181,6 +137,10 @@ def _protocol_option(value: str) -> Any:
               help="Write the report and all that belongs to it into one ZIP file too.")  # fmt: skip
 @click.option("--mutate", multiple=True, metavar="NAME",
               help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
+@click.option("--fuzz", is_flag=True, help="Send what breaks one constraint each, beside its valid twin.")
+@click.option("--budget", default="200", show_default=True, metavar="N|Ns",
+              help="So many messages with --fuzz, or for so many seconds.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=None, help="The order of --fuzz; else by chance.")
 @guarded
 def run(
     protocol: str,
@@ -199,6 +159,9 @@ def run(
     jobs: int,
     bundle: Path | None,
     mutate: tuple[str, ...],
+    fuzz: bool,
+    budget: str,
+    seed: int | None,
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
     from conformance import campaign, execution, fleet
@@ -217,49 +180,11 @@ def run(
         from conformance import proving
 
         return proving.requested(request, mutate)
+    if fuzz:
+        from conformance import fuzzing
+
+        return fuzzing.requested(request, fuzzing.budget(budget, seed))
     return execution.execute(fleet.widened(campaign.prepare(request), beside))
-
-
-@main.command()
-@click.argument("report", type=click.Path(path_type=Path))
-@click.option("--format", "form_out", default="text", show_default=True, metavar="FORMAT",
-              help="text, html, junit, sarif, ctrf, markdown, badge, badge-json or earl.")  # fmt: skip
-@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write it to FILE.")  # fmt: skip
-@guarded
-def render(report: Path, form_out: str, out: Path | None) -> int:
-    """Render a REPORT (report.json, or the folder that holds it) in another format."""
-    from conformance import rendering
-    from conformance import report as reports
-
-    if form_out not in reports.RENDERERS:
-        raise click.UsageError(f"no format {form_out!r}; there is {', '.join(reports.RENDERERS)}")
-    return rendering.execute(report, form_out, out)
-
-
-@main.command()
-@click.argument("report", type=click.Path(path_type=Path))
-@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--bundle", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="If it agrees, write it and all that belongs to it into one ZIP file.")  # fmt: skip
-@guarded
-def verify(report: Path, form_out: str, bundle: Path | None) -> int:
-    """Judge the transcripts of a REPORT (its folder, report.json or a bundle) again, and say what differs."""
-    from conformance import appeal
-
-    return appeal.verify(report, form_out, bundle)
-
-
-@main.command()
-@click.argument("before", type=click.Path(path_type=Path))
-@click.argument("after", type=click.Path(path_type=Path))
-@click.option("--format", "form_out", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@guarded
-def diff(before: Path, after: Path, form_out: str) -> int:
-    """Compare two reports: what fails now, what was fixed, what is exercised or no longer is."""
-    from conformance import appeal
-
-    return appeal.diff(before, after, form_out)
 
 
 @main.command()
@@ -276,9 +201,18 @@ def diff(before: Path, after: Path, form_out: str) -> int:
 @click.option("--invalid", is_flag=True, help="A message for each constraint, which breaks just that.")
 @click.option("--bare", is_flag=True, help="With --invalid: the messages alone, without what they break.")
 @click.option("--coverage", is_flag=True, help="Which constraints can be broken, and why not the others.")
+@click.option(
+    "--walks", is_flag=True, help="Conversations through the lifecycles of PROTOCOL, as transcripts."
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="With --walks: a file for each.")  # fmt: skip
 @guarded
-def generate(**wanted: Any) -> int:
+def generate(walks: bool, out: Path | None, **wanted: Any) -> int:
     """Make messages of a KIND of PROTOCOL, one JSON text a line: valid ones, or with --invalid others."""
+    if walks or out is not None:
+        from conformance import walking
+
+        return walking.requested(wanted, out, walks=walks)
     from conformance import making
 
     for line in making.lines(making.Request(**wanted)):
@@ -387,4 +321,6 @@ def completion_(shell: str) -> int:
     return 0
 
 
+for command in report_commands.COMMANDS:
+    main.add_command(command)
 completion.enter(main)

@@ -237,4 +237,5 @@ def _concerns(item: pytest.Item, globs: tuple[str, ...]) -> bool:
 
 def needs_implementation(item: pytest.Item) -> bool:
     """Whether running the item reaches the implementation."""
-    return isinstance(item, RequirementItem) or "conformance_session" in getattr(item, "fixturenames", ())
+    is_ours = item.get_closest_marker("conformance") is not None
+    return is_ours or "conformance_session" in getattr(item, "fixturenames", ())

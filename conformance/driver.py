@@ -47,6 +47,7 @@ class Driver:
     patience: float = 1.0  # factor for every time that a step allows, but for deadlines of the protocol
     stretched: float = 1.0  # another such factor, for a slow machine; see `stretch`
     interactive: bool = False  # steps are added from outside, so that running out of them is no ending
+    names: dict[str, JSON] = field(default_factory=dict)  # and the values that steps gave them
     _bindings: Bindings = field(init=False)
     _composer: Composer = field(init=False)
     _correlator: Correlator = field(init=False)
@@ -64,7 +65,7 @@ class Driver:
     def __post_init__(self) -> None:
         """Make what depends on the scenario and the pack."""
         own = tuple(self.pack.meta.get("fresh", ()))
-        self._bindings = Bindings(self.ics, self.fresh, own=own, code=protocols.value)
+        self._bindings = Bindings(self.ics, self.fresh, self.names, own=own, code=protocols.value)
         self._composer = Composer(self.pack, self._bindings)
         self._correlator = Correlator(self.pack)
         self._service = Service(self.pack, self._composer, self._bindings)

@@ -94,6 +94,15 @@ class Ledger:
         ordered = [name for name in known if name in paths] + [name for name in paths if name not in known]
         return [self._read(paths[name], known.get(name)) for name in ordered]
 
+    def keep(self, fuzz: dict[str, Any]) -> None:
+        """Put on record what negative tests showed."""
+        (self._folder / "fuzz").write_text(json.dumps(fuzz), encoding="utf-8")
+
+    def kept(self) -> dict[str, Any] | None:
+        """The same again; None while there is nothing."""
+        path = self._folder / "fuzz"
+        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
     def remove(self) -> None:
         """Remove the folder; the report holds everything."""
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -17,6 +17,8 @@ import pytest
 from conformance import admission
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from conformance.campaign import Request
     from conformance.certification import Certification
     from conformance.live import LiveSession
@@ -30,6 +32,8 @@ OPTIONS = {
     "conformance-config": "the ICS (default: conformance.toml, if there is one)",
     "conformance-report": "the folder of the report (default: conformance-report)",
     "conformance-baseline": "the file of known failures, which are xfailed; one that is stale fails the run",
+    "conformance-fuzz": "negative tests too: so many messages, such as 200, or for a time, such as 30s",
+    "conformance-seed": "the order of the negative tests; else by chance",
     "conformance-patience": "a factor for every time that the kit waits of its own accord",
     **{f"conformance-{name}": text for name, text in admission.OPTIONS.items()},
 }
@@ -86,8 +90,25 @@ def _take_part(config: pytest.Config) -> None:
     run = Certification(prepared, uid, is_controller=worker is None, requirements=wanted)
     config.stash[collecting.RUN] = run
     collecting.take_arguments(config, run)
-    for hooks in (collecting, recounting):
+    for hooks in (collecting, recounting, *_negative(config)):
         config.pluginmanager.register(hooks, hooks.__name__)
+
+
+def _negative(config: pytest.Config) -> Iterator[ModuleType]:
+    """The hooks of negative tests, where they are asked for."""
+    wanted, seed = _option(config, "conformance-fuzz"), _option(config, "conformance-seed")
+    if not wanted:
+        return
+    from conformance import fuzzing, negating
+    from conformance.errors import ConformanceError
+
+    if seed and not seed.isdecimal():
+        raise pytest.UsageError(f"--conformance-seed is a number from 0, and {seed!r} is none")
+    try:
+        config.stash[negating.HOW] = fuzzing.budget(wanted, int(seed) if seed else None)
+    except ConformanceError as error:
+        raise pytest.UsageError(str(error)) from None
+    yield negating
 
 
 def _request(config: pytest.Config) -> Request:

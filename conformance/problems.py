@@ -22,11 +22,29 @@ def _of(pack: Pack) -> Iterator[str]:
     for requirement in pack.requirements.values():
         yield from _of_requirement(pack, requirement)
     yield from _of_lifecycles(pack)
+    yield from _of_tables(pack)
     for fact, row in pack.meta.get("ics", {}).items():
         yield from _unknown_kinds(pack, f"the fact {fact} is observed", row.get("observed", {}))
     for name in pack.without:
         if pack.base is None or not _has(pack.base, name):
             yield f"{name} is left out, which is nothing of a base"
+
+
+def _of_tables(pack: Pack) -> Iterator[str]:
+    """What `walks` and `refusals` name."""
+    for name, walk in pack.meta.get("walks", {}).items():
+        if name not in pack.lifecycles:
+            yield f"walks names the unknown lifecycle {name!r}"
+        for row in (*walk.get("opening", ()), *walk.get("messages", ())):
+            kinds = {"on": [row.get("send", row.get("kind"))]}
+            yield from _unknown_kinds(pack, f"a walk through {name} is made", kinds)
+    for role, rows in pack.meta.get("refusals", {}).items():
+        if role not in pack.roles:
+            yield f"refusals names the unknown role {role!r}"
+        for row in rows:
+            said = ("accepted", "refused", "otherwise")
+            kinds = {"on": [row["send"], *(name for part in said for name in row.get(part, ()))]}
+            yield from _unknown_kinds(pack, f"the {role} is tried", kinds)
 
 
 def _of_requirement(pack: Pack, requirement: Requirement) -> Iterator[str]:

@@ -23,7 +23,7 @@ from conformance.attending import Attendance
 from conformance.cables import Arrival, Cables, Reached
 from conformance.driver import Driver
 from conformance.errors import ConformanceError, TargetUnavailable
-from conformance.events import Event
+from conformance.events import JSON, Event
 from conformance.filing import Filing
 from conformance.findings import Finding
 from conformance.operating import Attended
@@ -66,6 +66,8 @@ class Result:
     """Which of the scenario's runs it was, from 1."""
     stretched: float = 1.0
     """How many times as patient as usual the kit was, since the machine was slow."""
+    names: Mapping[str, JSON] = field(default_factory=dict)
+    """The values that steps gave names."""
 
     def instead_of(self, scenario: Scenario) -> Result:
         """The result of a scenario that was not run, because this one showed that it is useless."""
@@ -279,6 +281,7 @@ class Session:
             max(self.driver.courtesy.late, self._cables.strain.worst),
             attempt=self._attempt,
             stretched=round(self._cables.strain.stretch, 2),
+            names=self.driver.names,
         )
 
     async def leave(self) -> Outcome:

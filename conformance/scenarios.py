@@ -235,6 +235,11 @@ def _of_pack(pack: Pack) -> tuple[Scenario, ...]:
     return tuple(_scenario(_Source.load(path), pack, None, used) for path in paths)
 
 
+def is_path(name: str) -> bool:
+    """Whether a scenario is named by its file, and not by a glob of names."""
+    return name.endswith(SUFFIX)
+
+
 def select(
     scenarios: list[Scenario], names: tuple[str, ...], requirements: tuple[str, ...]
 ) -> list[Scenario]:

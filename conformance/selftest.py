@@ -1,6 +1,7 @@
 """Whether the kit notices: the reference implementations with each of their faults, against all scenarios.
 
-A fault breaks one requirement, and the kit has to say so and nothing else: `caught`. `missed` is a fault on
+A fault breaks one requirement, and the kit has to say so and nothing else: `caught`. What no scenario shows,
+that messages are refused, is tried by negative tests. `missed` is a fault on
 which no requirement failed, `misattributed` one on which another failed, instead or too. What the honest
 implementation passes and no fault breaks is told beside it: nothing shows that the kit would notice.
 """
@@ -11,17 +12,20 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from conformance import campaign, catalogue, execution
+from conformance import campaign, catalogue, execution, references
 from conformance.campaign import Campaign
 from conformance.console import heed_termination, say
 from conformance.crew import at_work
 from conformance.errors import ExitCode, UsageError
+from conformance.fuzzing import Budget, Fuzz
+from conformance.generation.refusals import REFUSAL
 from conformance.packs import Pack
 from conformance.scenarios import Scenario
 from conformance.wording import plural, printable
@@ -49,7 +53,12 @@ class Trial:
 
     @property
     def others(self) -> list[str]:
-        """The requirements that were found broken though the fault does not break them."""
+        """The requirements that were found broken though the fault does not break them.
+
+        What dies of a message, or takes it for another, leaves undone what it would have had to do.
+        """
+        if self.requirement == REFUSAL:
+            return []
         return [name for name in self.of("fail", "warn") if name != self.requirement]
 
     @property
@@ -134,7 +143,7 @@ def _temporary() -> Iterator[Path]:
 def _chosen(request: Request) -> Iterator[tuple[Pack, str, list[str]]]:
     """Pack, role and faults of each reference implementation; UsageError where nothing is left."""
     listed = [
-        (pack, role, campaign.faults(pack, role))
+        (pack, role, references.faults(pack, role))
         for pack in catalogue.chosen(request.protocol)
         for role in pack.meta.get("reference") or {}
         if request.role in ("", role)
@@ -165,16 +174,46 @@ def matrix(
     other, so many go on at once: the scenarios of all faults are one heap of work. In `brief`, a fault that
     is caught in the scenarios that concern it most is tried in no others.
     """
-    known = campaign.faults(pack, role)
+    known = references.faults(pack, role)
     faults = {name: known[name] for name in (known if among is None else among)}
-    honest = campaign.prepare(campaign.Request(pack, campaign.REFERENCE, role, out=out / HONEST))
+    honest = campaign.prepare(campaign.Request(pack, references.NAME, role, out=out / HONEST))
     every = honest.scenarios
     heap = [_Sifted("", "", honest, [every])]
     for fault, requirement in faults.items():
-        rounds = _rounds(every, requirement) if brief else [every]
-        heap.append(_Sifted(fault, requirement, _faulty(honest, fault, out / fault), rounds))
-    first, *trials = _carried_out(heap, jobs)
+        if requirement != REFUSAL:
+            rounds = _rounds(every, requirement) if brief else [every]
+            heap.append(_Sifted(fault, requirement, _faulty(honest, fault, out / fault), rounds))
+    sifted = _carried_out(heap, jobs)
+    spoilt = [fault for fault, requirement in faults.items() if requirement == REFUSAL]
+    sifted += _spoilt(honest, spoilt, out, jobs) if spoilt else []
+    by_fault = {one.fault: one for one in sifted}
+    first, *trials = (by_fault[fault] for fault in ("", *faults))
     return Matrix(pack, role, first, tuple(trials), frozenset(known.values()))
+
+
+ENOUGH = 16
+"""So many messages of each kind are tried with the honest reference implementation."""
+
+
+def _spoilt(honest: Campaign, faults: list[str], out: Path, jobs: int) -> list[Trial]:
+    """What came of faults that no scenario shows, and of the honest implementation, by negative tests."""
+    bare = replace(honest, scenarios=[], runs=[])
+    runs = {fault: _faulty(bare, fault, out / fault) for fault in faults}
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        well, *_ = pool.map(_fuzzed, [bare, *runs.values()])
+    finally:
+        pool.shutdown(cancel_futures=True)
+    honest.runs += well.runs
+    spoilt = [_Sifted(fault, REFUSAL, run, []).trial for fault, run in runs.items()]
+    return [_Sifted("", "", honest, []).trial, *spoilt]
+
+
+def _fuzzed(run: Campaign) -> Campaign:
+    """Negative tests: some of the honest implementation, of a faulty one until something fails."""
+    is_honest = run.target == references.NAME
+    Fuzz(run, Budget(ENOUGH if is_honest else None), is_brief=True).finish()
+    return run
 
 
 COVERING = 3
@@ -229,7 +268,7 @@ def _faulty(honest: Campaign, fault: str, out: Path) -> Campaign:
     row = honest.plan.pack.meta["reference"][honest.plan.role]
     target = f"{honest.plan.target} {row['fault'].format(fault=fault)}"
     plan = replace(honest.plan, target=target, out=out)
-    named = f"{campaign.REFERENCE}:{fault}"
+    named = f"{references.NAME}:{fault}"
     return replace(honest, plan=plan, target=named, runs=[])
 
 

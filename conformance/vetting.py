@@ -18,7 +18,10 @@ from conformance.places import walk
 
 Mistake: TypeAlias = tuple[str, str]
 
-_WHOLE = ("$is", "$merge")
+REPEATED = 10_000_000
+"""A text is repeated so often at most."""
+
+_WHOLE = ("$is", "$merge", "$repeat")
 """Members that mean something only where they stand alone."""
 
 
@@ -120,6 +123,11 @@ class Vetting:
                     yield where + jsontext.pointer([name]), f"{name} stands alone in its object"
             if isinstance(node.get("$merge", []), list) is False:
                 yield where + "/$merge", "$merge is a list of objects, each laid upon those before it"
+            if "$repeat" in node and not _is_repeat(node["$repeat"]):
+                yield (
+                    where + "/$repeat",
+                    f"$repeat is a list of a text and how often, at most {REPEATED:,} times",
+                )
 
     def _unknown(self, value: JSON, where: str) -> Iterator[Mistake]:
         for place, text in _strings(value, where):
@@ -169,3 +177,10 @@ def _strings(node: JSON, where: str = "") -> Iterator[tuple[str, str]]:
     members = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for key, value in members:
         yield from _strings(value, where + jsontext.pointer([key]))
+
+
+def _is_repeat(node: JSON) -> bool:
+    """Whether it is a text and how often it is to be said."""
+    if not (isinstance(node, list) and [type(one) for one in node] == [str, int]):
+        return False
+    return bool(0 <= node[1] <= REPEATED)

@@ -42,6 +42,7 @@ def bindings(**names: Any) -> Bindings:
         ("${ics.none}", None),
         ({"$merge": ["${ics.tasks.runs}", {"id": "U", "n": 1}]}, {"id": "U", "n": 1}),
         ({"$merge": []}, {}),
+        ({"$repeat": ["ab", 3]}, "ababab"),
         ({"$merge": [{"a": {"b": 1}}, {"a": {"c": 2}}]}, {"a": {"b": 1, "c": 2}}),
     ],
 )

@@ -78,6 +78,14 @@ def test_a_scenario_is_a_collector_and_a_requirement_an_item(pytester: pytest.Py
     assert not (pytester.path / "conformance-report" / "report.json").exists()
 
 
+def test_negative_tests_are_one_more_item(pytester: pytest.Pytester) -> None:
+    asked = ("--conformance-fuzz", "6", "--conformance-seed", "5", "--conformance-target", "reference:bursts")
+    result = run(pytester, *asked, "-k", "fuzz")
+    assert result.parseoutcomes() | {"deselected": 0} == {"passed": 1, "deselected": 0}
+    told = report(pytester)["fuzz"]
+    assert (told["seed"], told["tried"], told["refused"] + told["survived"]) == (5, 6, 6)
+
+
 def test_it_works_without_xdist_and_with_strict_markers(pytester: pytest.Pytester) -> None:
     result = run(pytester, "-p", "no:xdist", "--strict-markers", "-W", "error", "-k", "blocked")
     assert result.ret == 0

@@ -55,6 +55,17 @@ PLANTED: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
         {},
         "TOY-MSG-001 claims something on the unknown kind 'stop'",
     ),
+    ([], {"walks": {"jobs": {}}}, "walks names the unknown lifecycle 'jobs'"),
+    (
+        [],
+        {"refusals": {"middle": [{"send": "go", "about": {}, "accepted": {"go": {}}}]}},
+        "refusals names the unknown role 'middle'",
+    ),
+    (
+        [],
+        {"refusals": {"left": [{"send": "go", "about": {}, "accepted": {"stop": {}}}]}},
+        "the left is tried on the unknown kind 'stop'",
+    ),
     (
         [],
         {"ics": {"fast": {"summary": "it is", "schema": {}, "observed": {"on": ["go", "stop"]}}}},

@@ -262,6 +262,18 @@ CASES: list[tuple[str, str, Spoken, str]] = [
         [*ACTING, PULL, answer(9, action_id="a-1", state="executing", status_seq=9)],
         "",
     ),
+    (
+        "AWP-ACT-006",
+        "what was told before a request that is none is forgotten",
+        [
+            *ACTING,
+            ("agent", rpc(id=8, method="action.status", params=-1)),
+            error(8, -32602),
+            PULL,
+            answer(9, action_id="a-1", state="executing", status_seq=2, ts_mono_ns=MS),
+        ],
+        "",
+    ),
     ("AWP-ACT-006", "a pull without a state", [*ACTING, PULL, answer(9, action_id="a-1", status_seq=2)], ""),
     (
         "AWP-ACT-006",

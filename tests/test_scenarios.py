@@ -317,6 +317,8 @@ def test_mistake_of_the_file(text: str, place: str, said: str) -> None:
         ("- expect: error\n  match: {a: {$is: {}, b: 1}}\n", "6:20", "$is stands alone in its object"),
         ("- send: ping\n  params: {$merge: [{}], b: 1}\n", "6:20", "$merge stands alone in its object"),
         ("- send: ping\n  params: {$merge: {}}\n", "6:20", "$merge is a list"),
+        ("- set: {a: {$repeat: [x, -1]}}\n", "5:22", "$repeat is a list of a text and how often"),
+        ("- set: {a: {$repeat: [x, 1], b: 1}}\n", "5:22", "$repeat stands alone in its object"),
     ],
 )
 def test_mistake_of_a_step(steps: str, place: str, said: str) -> None:

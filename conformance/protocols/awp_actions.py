@@ -151,7 +151,7 @@ def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) 
     if message.name.endswith(".error"):
         if message.at("/error/code") == 3008 and action.state not in TERMINAL:
             yield Told(f"{action.id} is {action.state}, and is said to be unknown", "/error/code", (), 3008)
-    elif number is None or not isinstance(state, str) or number > max(told):
+    elif number is None or not isinstance(state, str) or number > max(told, default=-1):
         return  # a number that was never given is another requirement's matter
     elif number >= since and number not in told:
         return  # what was told under it was forgotten, since the record was in doubt

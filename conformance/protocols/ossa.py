@@ -170,8 +170,14 @@ class Ended:
         elif not again and isinstance(task, str):
             held = self._tasks.of(task).get(key[1])
             self._tasks.see(message)
-            if held is None or (held.end is not None and not made_before(message, held.end)):
+            is_new = held is None or (held.end is not None and not made_before(message, held.end))
+            if is_new and self._is_valid(message):
                 self._open[key] = message
+
+    def _is_valid(self, message: Message) -> bool:
+        """What is not valid asks nothing of anybody."""
+        kind = message.kind
+        return kind is not None and self._pack.schemas().is_valid(kind.schema, message.value)
 
     def _ended(self, message: Message) -> Iterable[Finding]:
         task, agent = str(message.at("/payload/taskId")), str(message.at("/from"))

@@ -159,7 +159,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """The report's value (schema: `report.schema.json`)."""
     told, total = _told(runs), exercise.whole(runs)
-    rows = [_row(requirement, role, runs, told[requirement.id]) for requirement in pack.requirements.values()]
+    asked = [one for one in pack.requirements.values() if not _is_left_out(one, runs)]
+    rows = [_row(requirement, role, runs, told[requirement.id]) for requirement in asked]
     for row in rows:
         if row["verdict"] == Verdict.UNTESTED.word:
             row["lacking"] = exercise.why_untested(pack.requirements[row["id"]], pack, total, runs)
@@ -182,6 +183,13 @@ def evaluate(
         "errata": [{"id": one.id, "schema": one.schema, "reason": one.reason} for one in pack.errata],
         "complete": complete,
     }
+
+
+def _is_left_out(requirement: Requirement, runs: list[Run]) -> bool:
+    """Whether it is one of the kit's own that only steps show, and no step of these runs is about it."""
+    kinds = {check["kind"] for check in requirement.checks}
+    is_own = requirement.id.startswith("WIRE-") and kinds == {"scenario"}
+    return is_own and not any(requirement.id in run.requirements for run in runs)
 
 
 def _told(runs: list[Run]) -> defaultdict[str, list[tuple[Run, Finding]]]:

@@ -69,6 +69,7 @@ def _summary(report: dict[str, Any]) -> Iterator[str]:
         place = f" ({one['transcript']}:{one['line']})" if one["line"] else ""
         yield f"ICS: {one['message']}{place}"
     yield from of_baseline(report)
+    yield from _of_fuzz(report)
     for missing in report.get("certification", {"missing": ()})["missing"]:
         yield f"not certified: {missing}"
     yield f"claim: {report['claim']['status']}"
@@ -96,6 +97,24 @@ def of_baseline(report: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield from one["entry"].splitlines()
         yield ""
+
+
+def _of_fuzz(report: dict[str, Any]) -> Iterator[str]:
+    """What negative tests showed, and by which scenarios; nothing where the report has none."""
+    told = report.get("fuzz")
+    if told is None:
+        return
+    counts = f"{told['refused']} refused, {told['survived']} survived"
+    failed = len(told["failures"]) + told["further"]
+    open_ = f", {len(told['inconclusive'])} inconclusive" if told["inconclusive"] else ""
+    yield f"fuzz, seed {told['seed']}: {told['tried']} tried, {counts}, {failed} failed{open_}"
+    for one in told["failures"]:
+        yield f"    {one['kind']}, {one['sort']}: {one['message']}"
+        yield f"        {one['scenario']} shows it again"
+    for said in told["inconclusive"][:TOLD]:
+        yield f"    inconclusive: {said}"
+    if told["left"]:
+        yield f"    not tried: {told['left']}"
 
 
 def _of_entry(entry: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ import forks
 import pytest
 from live import PYTHON, Run, assert_sound, conformance_run
 
-from conformance import campaign, packs, scenarios, selftest
+from conformance import packs, references, scenarios, selftest
 from conformance.findings import Level
 from conformance.packs import Pack
 from conformance.report import RENDERERS
@@ -60,7 +60,7 @@ def test_each_fault_breaks_its_requirement_and_no_other(pack: Pack, role: str, t
     What only a SHOULD or a MAY asks for is no failure. Some of the faults, fewer of a revision that takes its
     reference implementation over from another; where all scenarios are too many, those that concern them.
     """
-    faults = campaign.faults(pack, role)
+    faults = references.faults(pack, role)
     assert len(faults) >= 10
     most = SOME if pack.base is None else SOME // 3
     faults = dict(list(faults.items())[:: -(-len(faults) // most)])
