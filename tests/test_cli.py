@@ -15,7 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from conformance import cli, packs, scenarios
+from conformance import cli, guarding, packs, scenarios
 from conformance.errors import ConformanceError
 
 ROOT = Path(__file__).parents[1]
@@ -371,7 +371,7 @@ def test_interrupted() -> None:
 def test_an_error_is_one_sentence(
     error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    @cli.guarded
+    @guarding.guarded
     def command() -> int:
         raise error
 
@@ -382,7 +382,7 @@ def test_an_error_is_one_sentence(
 
 
 def test_a_usage_error_is_left_to_click() -> None:
-    @cli.guarded
+    @guarding.guarded
     def command() -> int:
         raise click.UsageError("no")
 
@@ -391,7 +391,7 @@ def test_a_usage_error_is_left_to_click() -> None:
 
 
 def test_an_error_says_where_in_the_kit_it_was(capsys: pytest.CaptureFixture[str]) -> None:
-    @cli.guarded
+    @guarding.guarded
     def command() -> int:
         return 1 // len("")
 
@@ -531,13 +531,13 @@ def test_the_name_of_a_file_obeys_nobody(tmp_path: Path) -> None:
 def test_a_terminal_shows_the_place_that_a_scenario_is_wrong_in(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    @cli.guarded
+    @guarding.guarded
     def reads() -> int:
         scenarios.read("title: x\nrole: agnet\ncovers: [VA-MSG-001]\nsteps: [{wait: 1 s}]\n", "x.yaml", VA)
         return 0
 
     for columns, extra in ((0, []), (60, ["    role: agnet", "          ^~~~~"])):
-        monkeypatch.setattr(cli, "width", lambda *, err, columns=columns: columns)
+        monkeypatch.setattr(guarding, "width", lambda *, err, columns=columns: columns)
         with pytest.raises(SystemExit):
             reads()
         sentence, *marks = capsys.readouterr().err.splitlines()

@@ -119,7 +119,7 @@ def test_a_fault_that_is_said_to_break_another_requirement_is_found_out(
 ) -> None:
     """Real runs of the reference: what it breaks is what is told, whatever its list says."""
     listed = {"no-block-reason": "VA-EVD-003", "duplicate-key": "VA-LIF-001"}
-    monkeypatch.setattr(selftest.campaign, "faults", lambda *_: listed)
+    monkeypatch.setattr(selftest.references, "faults", lambda *_: listed)
     found = selftest.matrix(VA, "agent", tmp_path, jobs=8)
     outcomes = {one.fault: (one.outcome, one.of("fail", "warn")) for one in found.trials}
     assert outcomes == {
