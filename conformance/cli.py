@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from conformance import __version__, admission, completion, report_commands
-from conformance.console import say, width
+from conformance.console import is_read, say, width
 from conformance.guarding import guarded
 from conformance.wording import printable
 
@@ -216,7 +216,8 @@ def generate(walks: bool, out: Path | None, **wanted: Any) -> int:
     from conformance import making
 
     for line in making.lines(making.Request(**wanted)):
-        say(line)
+        if not is_read(line):
+            break  # nobody reads on, and there may be millions to come
     return 0
 
 

@@ -18,6 +18,11 @@ from conformance.errors import UsageError
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text on standard output, or on standard error. UsageError where the former is full."""
+    is_read(text, err=err, nl=nl)
+
+
+def is_read(text: str, *, err: bool = False, nl: bool = True) -> bool:
+    """Print a text as `say` does; whether anybody is there who reads it."""
     try:
         click.echo(text, err=err, nl=nl)
     except OSError as error:
@@ -26,6 +31,8 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not err and not isinstance(error, BrokenPipeError):
             raise UsageError(f"standard output cannot be written: {error.strerror}") from None
+        return False
+    return (sys.stderr if err else sys.stdout) is not None
 
 
 def heed_termination() -> None:

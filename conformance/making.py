@@ -16,11 +16,13 @@ from conformance import packs
 from conformance.bindings import written
 from conformance.errors import BadPack, UsageError
 from conformance.generation import coverage, supply
+from conformance.generation.building import NothingFits
 from conformance.generation.choosing import Seeded
 from conformance.generation.coverage import Tally
 from conformance.generation.supply import Supply
 from conformance.generation.violations import Violation, Workshop, workshop
-from conformance.schemas import Schemas, load
+from conformance.jsontext import Parsed, decode, parse
+from conformance.schemas import Schemas
 
 
 class Request(NamedTuple):
@@ -40,6 +42,15 @@ class Request(NamedTuple):
 
 def lines(request: Request) -> Iterator[str]:
     """The lines that `generate` prints; NothingFits where nothing can be made."""
+    try:
+        yield from _lines(request)
+    except RecursionError:
+        if request.schema is None:
+            raise
+        raise NothingFits(f"the schema {request.schema} nests too deeply for the kit") from None
+
+
+def _lines(request: Request) -> Iterator[str]:
     if request.bare and not request.invalid:
         raise UsageError("--bare goes with --invalid; valid messages are bare")
     if not (request.invalid or request.coverage):
@@ -127,11 +138,15 @@ def _with_others(path: Path) -> tuple[Any, dict[str, Any]]:
 
 def _read(path: Path) -> Any:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise BadPack(f"{path} cannot be read: {why}") from None
-    return json.loads(text) if text.strip() in ("true", "false") else load(text, str(path))
+        text, faults = decode(path.read_bytes())
+    except OSError as error:
+        raise BadPack(f"{path} cannot be read: {error.strerror}") from None
+    document, found = parse(text) if text is not None else Parsed(None)
+    for fault in (*faults, *found):
+        raise BadPack(f"{path}:{fault.line}:{fault.column} is not JSON: {fault.message}")
+    if not isinstance(document, (bool, dict)):
+        raise BadPack(f"{path} is no JSON Schema: it is neither an object nor a boolean")
+    return document
 
 
 def _with_id(document: Any, path: Path, base: str = "", home: Path | None = None) -> Any:

@@ -180,7 +180,7 @@ class Places:
         key = base, reference
         if key not in self._targets:
             document, _, fragment = reference.partition("#")
-            uri, pointer = (urljoin(base, document) if document else base), unquote(fragment)
+            uri, pointer = (_joined(base, document) if document else base), unquote(fragment)
             if pointer[:1] not in ("", "/"):
                 uri, pointer = f"{uri}#{pointer}", ""
             found = self._roots.get(uri) or self._resources.get(uri, _NOWHERE)
@@ -229,7 +229,10 @@ class Places:
 
 @cache
 def _joined(base: str, own: str) -> str:
-    return urljoin(base, own).rstrip("#")
+    try:
+        return urljoin(base, own).rstrip("#")
+    except ValueError:  # no URI, such as "http://[": nothing refers to it, and the engine says what is wrong
+        return own
 
 
 def _names(node: Schema, outer: str, base: str) -> Iterator[str]:

@@ -287,7 +287,26 @@ def _blaming_the_schema() -> Iterator[None]:
     try:
         yield
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        raise BadPack(f"a schema cannot be used: {str(error).partition(chr(10))[0]}") from None
+        raise BadPack(f"a schema cannot be used: {_short(str(error).partition(chr(10))[0])}") from None
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= SAID else f"{said[: SAID - 100]}…{said[-100:]}"
+
+
+SAID = 400
+"""So many characters of what an engine says of a schema are told: it repeats what the schema holds."""
+
+
+def check(schema: dict[str, Any], dialect: str, name: str) -> None:
+    """Raise BadPack where a document is no schema of the dialect, by the dialect's own schema of schemas."""
+    import jsonschema_rs
+
+    try:
+        jsonschema_rs.meta.validate({**schema, "$schema": dialect})
+    except jsonschema_rs.ValidationError as error:
+        where = jsontext.pointer([str(step) for step in error.instance_path])
+        raise BadPack(f"a schema cannot be used: {name}#{where}: {_short(error.message)}") from None
 
 
 def _judge(schema: Any, **options: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -10,6 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
+
+MAIN = "from conformance.cli import main; main()"
 
 
 def generate(*words: str | Path) -> Result:
@@ -90,7 +94,7 @@ def test_a_schema_may_be_true(tmp_path: Path) -> None:
         ((), 2, "a PROTOCOL and one of its kinds, or --schema FILE"),
         (("atep", "InputFile", "--schema", "no.json"), 2, "not of both"),
         (("--schema", "no.json"), 2, "no.json cannot be read: No such file"),
-        (("--schema", "README.md"), 2, "README.md is not JSON"),
+        (("--schema", "README.md"), 2, "README.md:1:1 is not JSON"),
     ],
 )
 def test_what_cannot_be_made_is_said(words: tuple[str, ...], code: int, said: str) -> None:
@@ -108,8 +112,14 @@ def test_what_cannot_be_made_is_said(words: tuple[str, ...], code: int, said: st
         ({"pattern": "("}, 2, 'cannot be used: "(" is not a "regex"'),
         ({"$ref": "#/$defs/none"}, 2, "cannot be used"),
         ({"type": "nothing"}, 2, "cannot be used"),
+        ({"properties": {"a": {"multipleOf": -1}}}, 2, "a.json#/properties/a/multipleOf: -1 is less than"),
+        ({"$id": "http://[", "$ref": "b"}, 2, "cannot be used"),
+        ({"$ref": "https://example.org/remote.json"}, 2, "cannot be used"),
+        ({"minLength": 10**9, "type": "string"}, 3, "no value fits"),
+        ({"minLength": 10**9, "pattern": "^a*$", "type": "string"}, 3, "no value fits"),
+        ({"minItems": 10**9, "type": "array"}, 3, "no value fits"),
         ({"$schema": "http://json-schema.org/draft-04/schema#"}, 2, "draft-04"),
-        (["a"], 2, "is not a JSON object"),
+        (["a"], 2, "is neither an object nor a boolean"),
     ],
 )  # fmt: skip
 def test_what_no_value_fits_and_what_is_no_schema(
@@ -118,3 +128,46 @@ def test_what_no_value_fits_and_what_is_no_schema(
     done = generate("--schema", schema_file(tmp_path, "a.json", schema))
     assert said in done.output
     assert done.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (b"\xef\xbb\xbf{}", 2, "a.json:1:1 is not JSON: the text begins with a byte order mark"),
+        (b'{\r\n"const":\r\n"\xff"}', 2, "is not JSON: byte 0xff at offset 14 is not UTF-8"),
+        (b'{"multipleOf": 1e-100000}', 2, "is not JSON: an exponent beyond 10000"),
+        (b'{"const": NaN}', 2, "is not JSON: expected a value but found NaN"),
+        (b'{"type": "string", "type": "null"}', 2, "the member 'type' occurs twice"),
+        (b'{"not":' * 600 + b"true" + b"}" * 600, 2, "brackets nest deeper than 512"),
+        (b'{"items":' * 500 + b"true" + b"}" * 500, 3, "nests too deeply for the kit"),
+        (b'{"pattern": "' + b"a" * 1_000_000 + b'("}', 2, "aaa…aaa"),
+    ],
+)  # fmt: skip
+def test_a_hostile_schema_file_is_one_short_sentence(
+    tmp_path: Path, text: bytes, code: int, said: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(text)
+    done = generate("--schema", path)
+    assert said in done.output
+    assert len(done.output) < 800
+    assert done.exit_code == code
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "string", "maxLength": 10**9}, {"type": "array", "maxItems": 10**9}]
+)
+def test_no_message_of_gigabytes_is_made_to_break_a_bound(tmp_path: Path, schema: object) -> None:
+    [line] = made("--schema", schema_file(tmp_path, "a.json", schema), "--invalid")
+    assert line["violates"]["keyword"] == "type"
+
+
+def test_no_more_is_made_when_the_reader_has_gone() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN, "generate", "atep", "InputFile", "-n", "1000000000"],
+        stdout=subprocess.PIPE,
+    ) as making:
+        assert making.stdout is not None
+        assert making.stdout.readline().startswith(b"{")
+        making.stdout.close()
+        assert making.wait(timeout=60) == 0

@@ -9,7 +9,7 @@ from conformance.events import JSON
 from conformance.generation.joints import Joint
 from conformance.generation.quests import FAR
 from conformance.generation.schemata import Site
-from conformance.generation.shapes import Impossible, Path, Shape
+from conformance.generation.shapes import LONGEST, Impossible, Path, Shape
 
 if TYPE_CHECKING:
     from conformance.generation.drawing import Drawing, Spot
@@ -42,7 +42,7 @@ class _Array:
         shape = self._shape
         self._place()
         least = max([shape.count[0], 2 * shape.repeats, *(index + 1 for index in self._placed)])
-        if least > shape.count[1]:
+        if least > min(shape.count[1], LONGEST):
             raise Impossible
         most = min(shape.count[1], least + self._drawing.more(self._spot.depth))
         length = self._drawing.choices.integer(least, most) if most > least else least

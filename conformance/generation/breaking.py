@@ -10,12 +10,14 @@ from fractions import Fraction
 from typing import Any
 
 from conformance.events import JSON
+from conformance.generation.shapes import LONGEST
 from conformance.wording import type_name
 
 Schema = Mapping[str, Any]
 Breaker = Callable[[JSON, Schema, str], Iterator[JSON]]
 
 NO_VALUE = "no_such_value"
+_SIZES = {f"{bound}{of}" for bound in ("min", "max") for of in ("Length", "Items", "Contains", "Properties")}
 _PLAIN: Mapping[str, tuple[JSON, ...]] = {
     "string": ("7", "wrong", ""),
     "number": (7, 0, 0.5, -1),
@@ -60,8 +62,8 @@ TEXTS = ("", "-", "x", "X", "7", " ", "no such value", "no_such_value", "é", "x
 
 
 def offers(value: JSON, schema: Schema, keyword: str, detail: str = "") -> Iterator[JSON]:
-    """Values for the place of `value`, which fits; perhaps none."""
-    if keyword in _BREAKERS:
+    """Values for the place of `value`, which fits; perhaps none, as where more than LONGEST is allowed."""
+    if keyword in _BREAKERS and not (keyword in _SIZES and schema[keyword] > LONGEST):
         yield from _BREAKERS[keyword](value, schema, detail)
 
 

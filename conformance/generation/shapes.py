@@ -112,6 +112,10 @@ class Shape:
         ]
 
 
+LONGEST = 2_000_000
+"""So many characters or items are made at most: a schema may ask for thousands of millions."""
+
+
 def exact(number: Any) -> Fraction:
     """A number as the fraction that its shortest decimal text stands for."""
     return Fraction(str(number)) if isinstance(number, float) else Fraction(number)

@@ -17,7 +17,7 @@ from conformance.generation.building import Builder, NothingFits
 from conformance.generation.choosing import Choices, Seeded, Simplest
 from conformance.generation.kinds import KindMaker
 from conformance.packs import Pack
-from conformance.schemas import DRAFT_2020_12, Schemas
+from conformance.schemas import DRAFT_2020_12, Schemas, check
 
 TRIES = 12
 """So often is a value made anew that its judge refused."""
@@ -84,5 +84,7 @@ def schemas_of(schema: Any, others: Mapping[str, Any] | None = None, name: str =
     document = schema if isinstance(schema, dict) else {"allOf": [schema]}
     dialect = str(document.get("$schema", DRAFT_2020_12))
     schemas = Schemas({HOME: document, **(others or {})}, dialect)
+    for known, one in schemas.documents.items():
+        check(one, dialect, name if known == HOME else known)
     schemas.is_valid(HOME, None)  # or else it cannot be judged by
     return schemas

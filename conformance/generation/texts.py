@@ -9,7 +9,7 @@ from typing import Any
 from conformance import patterns
 from conformance.generation import formats, regexes
 from conformance.generation.choosing import Choices, spelt
-from conformance.generation.shapes import Impossible, Shape, text_fits
+from conformance.generation.shapes import LONGEST, Impossible, Shape, text_fits
 
 _WORDS = ("a", "b", "one", "note", "alpha", "status", "task", "value", "as agreed", "x-ray", "über")
 _ID = re.compile(r"(?:(.*[a-z0-9])_?)?(?:[iI][dD]|ID)$")
@@ -39,6 +39,8 @@ def text(shape: Shape, choices: Choices, name: str = "") -> str:
 
     `name` is the member's whose value it is to be: an id is said to be one.
     """
+    if shape.length[0] > LONGEST:
+        raise Impossible
     for attempt in range(_TRIES):
         drawing = choices if attempt == 0 else choices.again(attempt)
         made = _drawn(shape, drawing, attempt, name)
