@@ -18,7 +18,7 @@ from conformance.verification import Changed, digest_of
 STATEMENT = "statement.json"
 """The in-toto statement of a bundle, whose subjects are all its other files."""
 
-PARTS = ("report.json", "report.html", "transcripts/*.jsonl", "stderr/*.txt")
+PARTS = ("report.json", "report.html", "transcripts/*.jsonl", "stderr/*.txt", "fuzz/*.yaml")
 """What belongs to a report, in its folder."""
 
 FILES, LARGEST = 20_000, 2**30
@@ -30,8 +30,9 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 def write(path: Path, folder: Path, report: dict[str, Any]) -> None:
     """Write the bundle of a report and what lies beside it; the same files make the same bytes.
 
-    UsageError where it cannot be written.
+    UsageError where it cannot be written, or where a file of the report would be lost by it.
     """
+    spare(path, folder)
     parts = [part for pattern in PARTS for part in sorted(folder.glob(pattern)) if part.is_file()]
     names = {part.relative_to(folder).as_posix(): part for part in parts}
     try:
@@ -45,6 +46,13 @@ def write(path: Path, folder: Path, report: dict[str, Any]) -> None:
         draft.replace(path)
     except OSError as error:
         raise UsageError(f"the bundle {path} cannot be written: {error.strerror}") from None
+
+
+def spare(path: Path, folder: Path) -> None:
+    """Raise UsageError where a bundle at `path` would replace a file of the report in `folder`."""
+    own, home = path.resolve(), folder.resolve()
+    if own.is_relative_to(home) and any(own.relative_to(home).match(pattern) for pattern in PARTS):
+        raise UsageError(f"the bundle {path} would stand in the place of a file of the report: name another")
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -106,7 +106,7 @@ class Campaign:
         if self.path.is_file():
             self.path.unlink()
             self.path.with_suffix(".html").unlink(missing_ok=True)
-            for pattern in ("transcripts/*.jsonl", "stderr/*.txt"):
+            for pattern in ("transcripts/*.jsonl", "stderr/*.txt", "fuzz/fuzz-*.yaml"):
                 for path in self.plan.out.glob(pattern):
                     path.unlink()
 

@@ -33,8 +33,7 @@ Asked = Callable[[Scenario, int], Result]
 
 def execute(campaign: Campaign) -> int:
     """Run every scenario, write the report, print it as text; the exit code says what came out."""
-    campaign.clear()
-    campaign.write(complete=False)
+    begin(campaign)
     if campaign.alone:
         say(f"conformance: {campaign.alone}", err=True)
     before = signal.signal(signal.SIGTERM, _terminate)
@@ -42,16 +41,29 @@ def execute(campaign: Campaign) -> int:
     stopped = _all_of(campaign) if campaign.jobs == 1 else _several_at_a_time(campaign)
     with ignored():
         value = campaign.write(complete=not stopped and campaign.is_through)
-        say(reports.RENDERERS["text"](value), nl=False)
-        say(f"page: {rendering.page(value, campaign.plan.out)}")
-        if campaign.bundle is not None:
-            bundle.write(campaign.bundle, campaign.plan.out, value)
-            say(f"bundle: {campaign.bundle}")
-        say(f"report: {campaign.path}")
+        tell(campaign, value)
     if stopped:
         return ExitCode.INTERRUPTED
     signal.signal(signal.SIGTERM, before)
     return exit_code(value)
+
+
+def begin(campaign: Campaign) -> None:
+    """Make room for the report; UsageError where it would be lost in the end, or cannot be written."""
+    if campaign.bundle is not None:
+        bundle.spare(campaign.bundle, campaign.plan.out)
+    campaign.clear()
+    campaign.write(complete=False)
+
+
+def tell(campaign: Campaign, value: dict[str, Any]) -> None:
+    """Print what came out, and write what is made of the report: its page, and its bundle if one is wanted."""
+    say(reports.RENDERERS["text"](value), nl=False)
+    say(f"page: {rendering.page(value, campaign.plan.out)}")
+    if campaign.bundle is not None:
+        bundle.write(campaign.bundle, campaign.plan.out, value)
+        say(f"bundle: {campaign.bundle}")
+    say(f"report: {campaign.path}")
 
 
 def exit_code(report: dict[str, Any]) -> int:

@@ -22,11 +22,10 @@ from conformance.bindings import difference
 from conformance.campaign import Campaign, Request, prepare
 from conformance.console import say
 from conformance.errors import BadConfiguration, ExitCode, UsageError
-from conformance.execution import exit_code, terminable
+from conformance.execution import begin, exit_code, tell, terminable
 from conformance.generation import refusals, spoiling
 from conformance.generation.refusals import Bench, Row, Trial
 from conformance.interruption import ignored
-from conformance.report import RENDERERS
 from conformance.report.evaluation import Run
 from conformance.runner import Plan, Result
 from conformance.trying import Desk, Failure, Verdict
@@ -287,12 +286,9 @@ def prepared(request: Request) -> Campaign:
 
 def execute(campaign: Campaign, how: Budget) -> int:
     """Try everything, write the report, print it as text; the exit code says what came out."""
-    campaign.clear()
-    for path in (campaign.plan.out / FOLDER).glob(f"{FOLDER}-*.yaml"):
-        path.unlink()
     fuzz, stopped = Fuzz(campaign, how, told=lambda line: say(printable(line), err=True)), False
     campaign.fuzz = fuzz.tally.value()
-    campaign.write(complete=False)
+    begin(campaign)
     say(f"conformance: negative tests with the seed {how.seed}", err=True)
     with terminable():
         try:
@@ -303,8 +299,7 @@ def execute(campaign: Campaign, how: Budget) -> int:
     with ignored():
         campaign.fuzz = fuzz.tally.value()
         value = campaign.write(complete=not stopped)
-        say(RENDERERS["text"](value), nl=False)
-        say(f"report: {campaign.path}")
+        tell(campaign, value)
     return ExitCode.INTERRUPTED if stopped else _code(value)
 
 

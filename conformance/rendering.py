@@ -17,6 +17,8 @@ PAGE = "report.html"
 def execute(path: Path, form: str, out: Path | None) -> int:
     """Render the report in a file or folder, on standard output or into a file."""
     report = reports.read(path)
+    if out is not None and out.exists() and out.samefile(path / "report.json" if path.is_dir() else path):
+        raise UsageError(f"{out} is the report itself, which would be lost: name another file")
     text = _rendered(report, form, path if path.is_dir() else path.parent)
     if out is None:
         say(text, nl=False)

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from conformance import campaign, formats, fuzzing, packs, reproducing
 from conformance.campaign import Request
+from conformance.cli import main
 from conformance.errors import BadConfiguration, UsageError
 from conformance.fuzzing import Budget, Fuzz
 from conformance.generation.refusals import REFUSAL
@@ -175,3 +177,17 @@ def test_options_about_scenarios_are_refused() -> None:
 def test_a_role_of_which_the_pack_says_nothing_cannot_be_tried() -> None:
     with pytest.raises(BadConfiguration, match="does not say how a message is refused by the engine"):
         fuzzing.prepared(Request(packs.find("atep"), role="engine"))
+
+
+def test_a_run_leaves_a_page_and_a_bundle_that_agrees_and_nothing_of_an_earlier_one(tmp_path: Path) -> None:
+    stale, bundle = tmp_path / "fuzz" / "fuzz-dispatch-hung.yaml", tmp_path / "all.zip"
+    stale.parent.mkdir()
+    stale.touch()
+    (tmp_path / "report.json").touch()
+    words = ["run", "va-agent-protocol", "--fuzz", "--budget", "1", "--seed", "1", "--bundle", str(bundle)]
+    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert f"page: {tmp_path / 'report.html'}" in done.output
+    assert not stale.exists()
+    assert (tmp_path / "report.html").stat().st_size > 1000
+    assert " agrees (" in CliRunner().invoke(main, ["verify", str(bundle)]).output

@@ -212,6 +212,27 @@ def test_what_does_not_agree_is_not_bundled(demo: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out.zip").exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["report.json", "report.html", "transcripts/failure.jsonl", "transcripts/more.jsonl"]
+)
+def test_a_bundle_does_not_stand_in_the_place_of_the_report(demo: Path, name: str) -> None:
+    before = {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
+    done = conformance("verify", demo, "--bundle", demo / name)
+    assert done.exit_code == 2
+    assert "would stand in the place of a file of the report" in done.output
+    assert {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()} == before
+
+
+def test_a_rendering_does_not_stand_in_the_place_of_its_report(demo: Path, tmp_path: Path) -> None:
+    before = (demo / "report.json").read_bytes()
+    (tmp_path / "link.svg").symlink_to(demo / "report.json")
+    for out in (demo / "report.json", tmp_path / "link.svg"):
+        done = conformance("render", demo, "--format", "badge", "-o", out)
+        assert done.exit_code == 2
+        assert "is the report itself" in done.output
+    assert (demo / "report.json").read_bytes() == before
+
+
 def test_a_file_of_a_bundle_that_its_statement_denies(demo: Path, tmp_path: Path) -> None:
     bundle.write(tmp_path / "out.zip", demo, value_of(demo))
     with zipfile.ZipFile(tmp_path / "out.zip") as file:
