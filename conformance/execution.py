@@ -57,7 +57,7 @@ def begin(campaign: Campaign) -> None:
 
 
 def tell(campaign: Campaign, value: dict[str, Any]) -> None:
-    """Print what came out, and write what is made of the report: its page, and its bundle if one is wanted."""
+    """Print what came out, and write what is made of the report: its page, and a bundle if wanted."""
     say(reports.RENDERERS["text"](value), nl=False)
     say(f"page: {rendering.page(value, campaign.plan.out)}")
     if campaign.bundle is not None:

@@ -137,6 +137,8 @@ class Fuzz:
             bench, said = desk.prepared()
             if bench is None:
                 self.tally.inconclusive.append(f"{row.kind}: {said}")
+                if desk.first is not None:  # what was said in it is judged, and shows why
+                    self._record(desk, desk.first)
                 return said
             return self._trials(desk, bench, rows_left)
 
@@ -189,15 +191,21 @@ class Fuzz:
         self.tally.refused += sum(not trial.is_valid for trial in trials)
 
     def _record(self, desk: Desk, result: Result) -> None:
-        """A session that went well, as a scenario of the report."""
+        """A session that is over, as a scenario of the report."""
         name = f"fuzz-{desk.row.kind}-{self._sessions}"
-        kept = f"transcripts/{name}.jsonl"
-        for path in (self.plan.out / kept, desk.plan.out / result.transcript):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        (self.plan.out / kept).write_bytes((desk.plan.out / result.transcript).read_bytes())
-        scenario = replace(result.scenario, name=name)
-        told = replace(result, scenario=scenario, transcript=kept, stderr="")
+        kept = self._kept(desk, result.transcript, f"transcripts/{name}.jsonl")
+        stderr = self._kept(desk, result.stderr, f"stderr/{name}.txt")
+        told = replace(result, scenario=replace(result.scenario, name=name), transcript=kept, stderr=stderr)
         self._enter(desk.announced(told, self.plan))
+
+    def _kept(self, desk: Desk, made: str, name: str) -> str:
+        """The name in the report's folder of a file that a session has made; empty where it has made none."""
+        if not made or not (desk.plan.out / made).is_file():
+            return ""
+        path = self.plan.out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((desk.plan.out / made).read_bytes())
+        return name
 
     def _enter(self, result: Result) -> Run:
         """Put a session into the report."""
@@ -293,7 +301,7 @@ def execute(campaign: Campaign, how: Budget) -> int:
     with terminable():
         try:
             for line in fuzz.run():
-                say(line, err=True)
+                say(printable(line), err=True)
         except KeyboardInterrupt:
             stopped = True
     with ignored():

@@ -64,13 +64,15 @@ class Desk:
         self.role = plan.pack.peer_of(plan.role)
         self.opening = refusals.opening(plan.pack, self.role, row)
         self.bench: Bench | None = None
+        self.first: Result | None = None
+        """What came of the session in which nothing was broken yet."""
         self.valid = ""
 
     def prepared(self) -> tuple[Bench | None, str]:
         """What messages are made with, once a valid one was seen to be taken; else why it was not."""
         names: dict[str, Any] = {}
         if self.opening:
-            result = self.run(self._scenario("fuzz", []), self.plan)
+            result = self.first = self.run(self._scenario("fuzz", []), self.plan)
             if result.status != "passed":
                 return None, f"the state is not reached: {result.reason}"
             names = dict(result.names)
@@ -79,7 +81,7 @@ class Desk:
         if text is None:
             return None, "the valid message does not say what it is about"
         self.valid = text
-        result = self.run(self.scenario([], "fuzz"), self.plan)
+        result = self.first = self.run(self.scenario([], "fuzz"), self.plan)
         if result.status != "passed":
             return None, f"the valid message is not taken: {result.reason}"
         self.bench = bench

@@ -127,6 +127,18 @@ def test_one_that_takes_no_valid_message_is_not_blamed(tmp_path: Path) -> None:
     fuzz.finish()
     assert (fuzz.tally.tried, fuzz.tally.failures) == (0, [])
     assert "the valid message is not taken" in fuzz.tally.inconclusive[0]
+    [run] = prepared.runs
+    assert (tmp_path / run.transcript).is_file()
+    assert not any(finding.requirement == REFUSAL for finding in run.evidence.findings)
+
+
+def test_what_is_said_before_anything_is_tried_is_judged_and_kept(tmp_path: Path) -> None:
+    peer = Path(__file__).parent / "peers" / "garbage.py"
+    words = ["run", "va-agent-protocol", "--target", f"stdio:{sys.executable} {peer}", "--fuzz"]
+    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 1, done.output
+    assert "FAIL WIRE-NOISE" in done.output
+    assert (tmp_path / "out" / "transcripts" / "fuzz-dispatch-0.jsonl").is_file()
 
 
 def test_one_that_hangs_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
