@@ -49,8 +49,10 @@ def write(path: Path, folder: Path, report: dict[str, Any]) -> None:
 
 
 def spare(path: Path, folder: Path) -> None:
-    """Raise UsageError where a bundle at `path` would replace a file of the report in `folder`."""
+    """Raise UsageError where a bundle at `path` would replace a file of a report, or has no place."""
     own, home = path.resolve(), folder.resolve()
+    if own.parent != home and not own.parent.is_dir():
+        raise UsageError(f"the bundle {path} cannot be written: there is no folder {path.parent}")
     if own.is_relative_to(home) and any(own.relative_to(home).match(pattern) for pattern in PARTS):
         raise UsageError(f"the bundle {path} would stand in the place of a file of the report: name another")
 

@@ -176,6 +176,8 @@ def run(
         jobs=jobs,
         bundle=bundle,
     )
+    if fuzz and (mutate or beside):
+        raise click.UsageError("--fuzz goes with neither --mutate nor --beside")
     if mutate:
         from conformance import proving
 

@@ -229,13 +229,20 @@ class Fuzz:
         began = time.monotonic()
         failure = desk.shrunk(failure, began + self._shrinking * (not self.is_brief))
         self._shrinking -= time.monotonic() - began
-        self.tally.failures.append(self._written(desk, failure))
+        found = self._written(desk, failure)
+        if found is None:
+            self.tally.inconclusive.append(f"{desk.row.kind}: {failure.said}, and not so again")
+        else:
+            self.tally.failures.append(found)
 
-    def _written(self, desk: Desk, failure: Failure) -> dict[str, Any]:
-        """The failure as a scenario file that shows it again, and its row of the report."""
+    def _written(self, desk: Desk, failure: Failure) -> dict[str, Any] | None:
+        """The failure as a scenario file that shows it again, and its row; None if none does."""
         name = f"{FOLDER}-{failure.row.kind}-{failure.sort.replace(' ', '-')}"
         path = self.plan.out / FOLDER / f"{name}.yaml"
-        run = self._enter(reproducing.shown_again(self.plan, desk, failure, path))
+        again = reproducing.shown_again(self.plan, desk, failure, path)
+        if again is None:
+            return None
+        run = self._enter(again)
         last = failure.trials[-1]
         self.told(f"{failure.row.kind}: {failure.sort}: {failure.said} ({path})")
         return {

@@ -15,13 +15,22 @@ from conformance.generation.refusals import REFUSAL
 from conformance.runner import Plan, Result, run_one
 from conformance.trying import Desk, Failure
 
+TRIES = 3
+"""So often is a failure shown again that is not always there."""
+
 HUNG = "5 s"
 """After so long without a word where a valid message is answered at once, an implementation hangs."""
 
 
-def shown_again(plan: Plan, desk: Desk, failure: Failure, path: Path) -> Result:
-    """Write the scenario, and run it from its file."""
-    _write(path, text(desk, failure, _broken(desk, failure)))
+def shown_again(plan: Plan, desk: Desk, failure: Failure, path: Path) -> Result | None:
+    """Write the scenario, and run it from its file; None where no session comes as far any more."""
+    for _ in range(TRIES):
+        breaks = _broken(desk, failure)
+        if len(breaks) == len(failure.trials):
+            break
+    else:
+        return None
+    _write(path, text(desk, failure, breaks))
     return run_one(plan, scenarios.load(path, plan.pack))
 
 

@@ -148,6 +148,8 @@ class Desk:
     def isolated(self, earlier: list[Trial], trial: Trial) -> Failure | None:
         """The failure with as little before it as it needs; None where nothing can be said."""
         alone = self.tried([trial])
+        if alone.sort == "died" and not self._is_twin_taken(trial):
+            return None  # it ends anyway, whatever is sent
         if alone.sort in ("accepted", "other reason", "died"):
             return self._failure(alone, (trial,))
         if alone.sort:
@@ -162,10 +164,13 @@ class Desk:
 
     def _hung(self, trial: Trial, alone: Verdict) -> Failure | None:
         """A hang, where the twin alone is taken; where it is not, nothing can be said."""
-        twin = replace(trial, text=trial.twin, keyword="", bad=None, value={})
-        if alone.sort != "hung" or self.tried([twin]).sort:
+        if alone.sort != "hung" or not self._is_twin_taken(trial):
             return None
         return self._failure(alone, (trial,))
+
+    def _is_twin_taken(self, trial: Trial) -> bool:
+        """Whether the valid twin alone is taken, and survived."""
+        return not self.tried([replace(trial, text=trial.twin, keyword="", bad=None, value={})]).sort
 
     def _failure(self, verdict: Verdict, trials: tuple[Trial, ...]) -> Failure:
         first = f"{trials[-1].said}: "

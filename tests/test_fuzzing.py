@@ -132,6 +132,15 @@ def test_one_that_takes_no_valid_message_is_not_blamed(tmp_path: Path) -> None:
     assert not any(finding.requirement == REFUSAL for finding in run.evidence.findings)
 
 
+def test_one_that_dies_whatever_is_sent_is_not_blamed_for_a_message(tmp_path: Path) -> None:
+    peer = Path(__file__).parent / "peers" / "accepts_and_crashes.py"
+    request = Request(packs.find("va-agent-protocol"), f"stdio:{sys.executable} {peer}", out=tmp_path)
+    fuzz = Fuzz(fuzzing.prepared(request), Budget(4, seed=1))
+    fuzz.finish()
+    assert (fuzz.tally.refused, fuzz.tally.failures) == (0, [])
+    assert fuzz.tally.inconclusive
+
+
 def test_what_is_said_before_anything_is_tried_is_judged_and_kept(tmp_path: Path) -> None:
     peer = Path(__file__).parent / "peers" / "garbage.py"
     words = ["run", "va-agent-protocol", "--target", f"stdio:{sys.executable} {peer}", "--fuzz"]
