@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -18,11 +19,12 @@ import click
 
 from conformance import __version__, admission, completion
 from conformance.console import say, width
-from conformance.errors import BadScenario, ConformanceError, ExitCode
+from conformance.errors import BadScenario, ConformanceError, ExitCode, OwnFault
 from conformance.wording import printable
 
 if TYPE_CHECKING:
     from conformance import validation
+    from conformance.judgement import Judged
     from conformance.transports.access import Means
 
 P = ParamSpec("P")
@@ -46,8 +48,9 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
         except click.ClickException:
             raise
         except Exception as error:
-            code = ExitCode.KIT_ERROR
-            _own_fault(error)
+            fault = OwnFault.of(error)
+            say(f"conformance: {fault}", err=True)
+            code = fault.exit_code
         sys.exit(code)
 
     return run
@@ -86,15 +89,6 @@ def _point(error: ConformanceError) -> None:
             say(f"    {line}", err=True)
 
 
-def _own_fault(error: Exception) -> None:
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "?"
-    said = f"{type(error).__name__}: {error}"
-    say(f"conformance: an error in the kit, not in what it judges: {said} ({where})", err=True)
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, package_name="agent-conformance-kit")
 def main() -> None:
@@ -114,6 +108,8 @@ def main() -> None:
 @click.option("--as-published", is_flag=True, help="Judge by the published schemas alone, defects included.")
 @click.option("--format", "form_out", type=click.Choice(["text", "json", "sarif", "junit", "github"]),
               default="text", show_default=True)  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
+              help="Judge N files at a time, each in a process of its own.")  # fmt: skip
 @guarded
 def validate(
     files: tuple[Path, ...],
@@ -123,6 +119,7 @@ def validate(
     stateless: bool,
     as_published: bool,
     form_out: str,
+    jobs: int,
 ) -> int:
     """Judge messages, JSON Lines, transcripts or traces. `-`, or no FILE, is standard input."""
     from conformance import validation
@@ -130,23 +127,37 @@ def validate(
     if not files and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("name a FILE, or pipe messages to standard input")
     options = validation.Options(protocol, kind, form, stateless, as_published)
-    return _validate(validation.expand(files or (Path("-"),)), options, form_out)
+    return _validate(validation.expand(files or (Path("-"),)), options, form_out, jobs)
 
 
-def _validate(paths: Iterable[Path], options: validation.Options, form: str) -> int:
-    from conformance import judgement, validation, writers
+def _validate(paths: Iterable[Path], options: validation.Options, form: str, jobs: int) -> int:
+    from conformance import judgement, writers
 
     writer = writers.writer(form, say, width())
     judged = []
-    for path in paths:
-        one = validation.judge_path(path, options, writer.told)
-        judged.append(one)
-        writer.done(one)
-        say(printable(one.summary()), err=True)
-        if one.stopped:
-            break
+    with closing(_judging(paths, options, writer.told, jobs)) as judging:
+        for one in judging:
+            judged.append(one)
+            writer.done(one)
+            say(printable(one.summary()), err=True)
+            if one.stopped:
+                break
     writer.end()
     return judgement.exit_code(judged)
+
+
+def _judging(
+    paths: Iterable[Path], options: validation.Options, tell: validation.Tell, jobs: int
+) -> Generator[Judged, None, None]:
+    """How each came out, in their order."""
+    if jobs == 1:
+        from conformance import validation
+
+        yield from (validation.judge_path(path, options, tell) for path in paths)
+    else:
+        from conformance import workers
+
+        yield from workers.judge_paths([*paths], options, tell, jobs)
 
 
 def _protocol_option(value: str) -> Any:
