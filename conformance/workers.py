@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -25,6 +26,9 @@ from conformance.validation import Options, Tell, judge_path
 
 BATCH = 256
 """So many findings are sent at once."""
+
+NESTED = 10_000
+"""Calls within calls that it takes to send a value as deep as any that is read (jsontext.LIMITS)."""
 
 
 class _Done(NamedTuple):
@@ -125,9 +129,9 @@ class _Worker:
 
     def end(self) -> None:
         """End it, whatever it does."""
-        self._process.terminate()
-        self._answers.close()  # and what it still has to say is said to nobody
+        self._process.kill()  # it may be waiting until its turn comes, and has nothing to put away
         self._process.join()
+        self._answers.close()
 
 
 def _pack(name: str) -> packs.Pack | None:
@@ -141,7 +145,7 @@ def _lost(path: Path, code: int | None) -> str:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """An interruption meanwhile comes afterwards: half an answer would leave no way to read the next."""
+    """An interruption meanwhile comes afterwards: after half an answer, nothing could be read any more."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -170,17 +174,27 @@ def _answered(path: Path, options: Options, answers: Connection) -> bool:
     sending = _Sending(answers)
     try:
         judged = judge_path(path, options, sending.tell)
+        sending.flush()
+        _send(answers, _Done(replace(judged, pack=None), _name(judged)))
     except ConformanceError as error:
-        answers.send(error)
+        _send(answers, error)
         return False
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as error:
-        answers.send(OwnFault.of(error))
+        _send(answers, OwnFault.of(error))
         return False
-    sending.flush()
-    answers.send(_Done(replace(judged, pack=None), _name(judged)))
     return not judged.stopped
+
+
+def _send(answers: Connection, answer: _Found | _Done | ConformanceError) -> None:
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(NESTED)
+    try:
+        with _undisturbed():
+            answers.send(answer)
+    finally:
+        sys.setrecursionlimit(usual)
 
 
 class _Sending:
@@ -198,9 +212,9 @@ class _Sending:
 
     def flush(self) -> None:
         """Send what is held."""
-        if self._held:
-            self._answers.send(self._held)
-        self._held = []
+        held, self._held = self._held, []
+        if held:
+            _send(self._answers, held)
 
 
 def _name(judged: Judged) -> str:
