@@ -53,7 +53,7 @@ TARGETS = (
     Target("small", "one small valid file", "sourcemeta", None),
 )
 
-KIT = [sys.executable, "-c", "from conformance.cli import main; main()", "validate"]
+KIT = [sys.executable, "-c", "from conformance.cli import command; command()", "validate"]
 
 FLAT = 200
 """MiB that piped messages may take."""

@@ -7,6 +7,7 @@ that Python and click take to start.
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import sys
 from collections.abc import Callable, Generator, Iterable
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from conformance import validation
     from conformance.judgement import Judged
     from conformance.transports.access import Means
+
+RARELY = 20_000
+"""So many more objects may there be before it is looked for cycles among them."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -369,6 +373,15 @@ def completion_(shell: str) -> int:
     """Print what SHELL reads to complete this command: eval "$(conformance completion bash)"."""
     say(completion.script(shell, main), nl=False)
     return 0
+
+
+def command() -> None:
+    """`main` in a process of its own, which makes little that would have to be looked for to be freed."""
+    gc.set_threshold(RARELY)
+    try:
+        main()
+    finally:
+        gc.freeze()  # or else Python, as it ends, looks several times through all that was imported
 
 
 completion.enter(main)
