@@ -202,10 +202,22 @@ def compared(measured: dict[str, list[Measured]]) -> Iterator[dict[str, Any]]:
 
 
 def table(told: dict[str, Any]) -> Iterator[str]:
-    """The same for a person, in Markdown."""
+    """All that was measured for a person, in Markdown."""
+    yield from _compared(told["compared"])
+    yield from _grown(told.get("growth", []))
+    if "piped" in told:
+        pipe = told["piped"]
+        holds = _held(pipe["memory"] < FLAT)
+        yield ""
+        yield f"{pipe['messages']} messages piped in: {pipe['memory']:.0f} MiB (under {FLAT}: {holds})"
+
+
+def _compared(rows: list[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
+        return
     yield "| work | against | ours, s | theirs, s | ratio | of processors | at least | MiB, ours · theirs |"
     yield f"|{'---|' * 8}"
-    for row in told["compared"]:
+    for row in rows:
         least = "" if row["least"] is None else f"{row['least']:.3g} {_held(row['holds'])}"
         part = "" if row["share"] == 1 else f" ({row['share']:.1%} of it)"
         yield (
@@ -213,12 +225,6 @@ def table(told: dict[str, Any]) -> Iterator[str]:
             f"| {row['ratio']:.3g} | {row['processor_ratio']:.3g} | {least} "
             f"| {row['memory'][0]:.0f} · {row['memory'][1]:.0f} |"
         )
-    yield from _grown(told.get("growth", []))
-    if "piped" in told:
-        pipe = told["piped"]
-        holds = _held(pipe["memory"] < FLAT)
-        yield ""
-        yield f"{pipe['messages']} messages piped in: {pipe['memory']:.0f} MiB (under {FLAT}: {holds})"
 
 
 def _held(holds: bool) -> str:
