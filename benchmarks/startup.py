@@ -25,7 +25,7 @@ MESSAGE = ROOT / "fixtures/va-agent-protocol/0.1.0/messages/valid/completed.full
 FACTOR, MARGIN = 1.5, 0.060
 
 BASELINE = [sys.executable, "-c", "import click, json"]
-VALIDATE = [sys.executable, "-c", "from conformance.cli import main; main()", "validate"]
+VALIDATE = [sys.executable, "-c", "from conformance.cli import command; command()", "validate"]
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:

@@ -8,6 +8,7 @@ such the newest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from conformance.errors import NoSuchKind
 from conformance.events import Event
@@ -50,18 +51,14 @@ class Alternative:
 class Alternatives:
     """Judges one record by each of these revisions (newest first) until one of them is decided for.
 
-    `HELD` events with which nothing is wrong decide for the newest. Older ones look at nothing before the
-    newest finds something.
+    `HELD` events with which nothing is wrong decide for the newest. Older ones look at nothing, and nothing
+    of them is read, before the newest finds something.
     """
 
     def __init__(self, packs: Iterable[Pack], monitor_of: Callable[[Pack], Monitor]) -> None:
-        first, *others = packs
+        first, *self._older = packs
+        self._monitor_of = monitor_of
         self._all = [Alternative(first, monitor_of(first))]
-        for pack in others:
-            try:
-                self._all.append(Alternative(pack, monitor_of(pack)))
-            except NoSuchKind:  # the kind that was named is new
-                continue
         self._unseen: list[Event] = []
 
     @property
@@ -71,27 +68,35 @@ class Alternatives:
 
     def feed(self, event: Event) -> list[Against]:
         """What can be told after this event."""
-        newest, *others = self._all
+        newest = self.chosen
         newest.see([event])
-        if others:
+        if self._older or len(self._all) > 1:
             self._unseen.append(event)
             if not newest.held and len(self._unseen) < HELD:
                 return []
-            if newest.held and not self._are_refuted(others):
+            if newest.held and not self._are_refuted(self._others()):
                 return []
             self._decide()
         return self.chosen.released()
 
     def end(self) -> list[Against]:
         """What is to be told at the end."""
-        newest, *others = self._all
+        newest = self.chosen
         newest.end()
         if newest.held:
-            for other in others:
+            for other in self._others():
                 other.see(self._unseen)
                 other.end()
         self._decide()
         return self.chosen.released()
+
+    def _others(self) -> list[Alternative]:
+        """The older ones, of which there may be none that has the kind that was named: it may be new."""
+        older, self._older = self._older, []
+        for pack in older:
+            with suppress(NoSuchKind):
+                self._all.append(Alternative(pack, self._monitor_of(pack)))
+        return self._all[1:]
 
     def _are_refuted(self, others: list[Alternative]) -> bool:
         """Whether something is against each of these, or as much against the newest as can wait."""
@@ -102,6 +107,7 @@ class Alternatives:
 
     def _decide(self) -> None:
         self._all = [min(self._all, key=lambda one: len(one.held))]
+        self._older = []
         self._unseen.clear()
 
 

@@ -7,9 +7,11 @@ that Python and click take to start.
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +25,11 @@ from conformance.wording import printable
 
 if TYPE_CHECKING:
     from conformance import validation
+    from conformance.judgement import Judged
     from conformance.transports.access import Means
+
+RARELY = 20_000
+"""So many more objects may there be before it is looked for cycles among them."""
 
 R = TypeVar("R")
 
@@ -69,6 +75,8 @@ def main() -> None:
 @click.option("--as-published", is_flag=True, help="Judge by the published schemas alone, defects included.")
 @click.option("--format", "form_out", type=click.Choice(["text", "json", "sarif", "junit", "github"]),
               default="text", show_default=True)  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
+              help="Judge N files at a time, each in a process of its own.")  # fmt: skip
 @guarded
 def validate(
     files: tuple[Path, ...],
@@ -78,6 +86,7 @@ def validate(
     stateless: bool,
     as_published: bool,
     form_out: str,
+    jobs: int,
 ) -> int:
     """Judge messages, JSON Lines, transcripts or traces. `-`, or no FILE, is standard input."""
     from conformance import validation
@@ -85,23 +94,37 @@ def validate(
     if not files and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("name a FILE, or pipe messages to standard input")
     options = validation.Options(protocol, kind, form, stateless, as_published)
-    return _validate(validation.expand(files or (Path("-"),)), options, form_out)
+    return _validate(validation.expand(files or (Path("-"),)), options, form_out, jobs)
 
 
-def _validate(paths: Iterable[Path], options: validation.Options, form: str) -> int:
-    from conformance import judgement, validation, writers
+def _validate(paths: Iterable[Path], options: validation.Options, form: str, jobs: int) -> int:
+    from conformance import judgement, writers
 
     writer = writers.writer(form, say, width())
     judged = []
-    for path in paths:
-        one = validation.judge_path(path, options, writer.told)
-        judged.append(one)
-        writer.done(one)
-        say(printable(one.summary()), err=True)
-        if one.stopped:
-            break
+    with closing(_judging(paths, options, writer.told, jobs)) as judging:
+        for one in judging:
+            judged.append(one)
+            writer.done(one)
+            say(printable(one.summary()), err=True)
+            if one.stopped:
+                break
     writer.end()
     return judgement.exit_code(judged)
+
+
+def _judging(
+    paths: Iterable[Path], options: validation.Options, tell: validation.Tell, jobs: int
+) -> Generator[Judged, None, None]:
+    """How each came out, in their order."""
+    if jobs == 1:
+        from conformance import validation
+
+        yield from (validation.judge_path(path, options, tell) for path in paths)
+    else:
+        from conformance import workers
+
+        yield from workers.judge_paths([*paths], options, tell, jobs)
 
 
 def _protocol_option(value: str) -> Any:
@@ -324,6 +347,15 @@ def completion_(shell: str) -> int:
     return 0
 
 
-for command in report_commands.COMMANDS:
-    main.add_command(command)
+def command() -> None:
+    """`main` in a process of its own, which makes little that would have to be looked for to be freed."""
+    gc.set_threshold(RARELY)
+    try:
+        main()
+    finally:
+        gc.freeze()  # or else Python, as it ends, looks several times through all that was imported
+
+
+for made in report_commands.COMMANDS:
+    main.add_command(made)
 completion.enter(main)

@@ -7,7 +7,6 @@ cannot be written, nobody can be told.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 
@@ -44,4 +43,8 @@ def width(*, err: bool = False) -> int:
     """The columns of the terminal on standard output, or on standard error; 0 where it is none."""
     stream = sys.stderr if err else sys.stdout
     shown = stream is not None and stream.isatty()
-    return shutil.get_terminal_size().columns if shown else 0
+    if not shown:
+        return 0
+    import shutil  # and with it what it unpacks archives by
+
+    return shutil.get_terminal_size().columns

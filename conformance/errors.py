@@ -8,6 +8,7 @@ that a command line ends with.
 from __future__ import annotations
 
 from enum import IntEnum
+from pathlib import Path
 
 
 class ExitCode(IntEnum):
@@ -70,6 +71,24 @@ class BadScenario(UsageError):
     def __init__(self, said: str, text: str = "", line: int = 1, column: int = 1) -> None:
         super().__init__(said)
         self.text, self.line, self.column = text, line, column
+
+
+class OwnFault(ConformanceError):
+    """Something in the kit went wrong that nobody foresaw."""
+
+    @classmethod
+    def of(cls, error: Exception) -> OwnFault:
+        """This error, with the line of the kit where it was raised."""
+        frame = error.__traceback__
+        while frame is not None and frame.tb_next is not None:
+            frame = frame.tb_next
+        where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "?"
+        said = f"{type(error).__name__}: {error}"
+        return cls(f"an error in the kit, not in what it judges: {said} ({where})")
+
+
+class WorkerLost(ConformanceError):
+    """A process that was to judge files ended before it had."""
 
 
 class CannotJudge(ConformanceError):

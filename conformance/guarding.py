@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import click
 
 from conformance.console import say, width
-from conformance.errors import BadScenario, ConformanceError, ExitCode
+from conformance.errors import BadScenario, ConformanceError, ExitCode, OwnFault
 from conformance.wording import printable
 
 P = ParamSpec("P")
@@ -35,8 +34,9 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
         except click.ClickException:
             raise
         except Exception as error:
-            code = ExitCode.KIT_ERROR
-            _own_fault(error)
+            fault = OwnFault.of(error)
+            say(f"conformance: {fault}", err=True)
+            code = fault.exit_code
         sys.exit(code)
 
     return run
@@ -50,12 +50,3 @@ def _point(error: ConformanceError) -> None:
 
         for line in pointed(error, columns - 4):
             say(f"    {line}", err=True)
-
-
-def _own_fault(error: Exception) -> None:
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    where = f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else "?"
-    said = f"{type(error).__name__}: {error}"
-    say(f"conformance: an error in the kit, not in what it judges: {said} ({where})", err=True)

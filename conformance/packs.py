@@ -264,7 +264,13 @@ def _based_on(folder: Path, revision: str) -> Pack:
     """The pack that the one in `folder` is based on; BadPack where it is none, or no older one."""
     if _age(revision) >= _age(folder.name):
         raise BadPack(f"{folder / 'pack.json'} is based on {revision}, which is no older revision")
-    return Pack(folder.parent / revision)
+    return _at(folder.parent / revision)
+
+
+@cache
+def _at(folder: Path) -> Pack:
+    """The one pack of a folder: what is based on it reads nothing again."""
+    return Pack(folder)
 
 
 @contextmanager
@@ -296,7 +302,7 @@ def _object(path: Path) -> dict[str, Any]:
 def find_all(root: Path | None = None) -> tuple[Pack, ...]:
     """Every pack, by protocol and then by revision, the newest first within a protocol."""
     folder = (root or data_root()) / "schemas"
-    packs = [Pack(path.parent) for path in folder.glob("*/*/pack.json")]
+    packs = [_at(path.parent) for path in folder.glob("*/*/pack.json")]
     packs.sort(key=lambda pack: _age(pack.revision), reverse=True)
     packs.sort(key=lambda pack: pack.protocol)
     return tuple(packs)

@@ -121,7 +121,7 @@ def test_entry_points(unpacked: Path) -> None:
     points = importlib.metadata.PathDistribution(path).entry_points
     found = {(point.group, point.name, point.value) for point in points}
     assert found == {
-        ("console_scripts", "conformance", "conformance.cli:main"),
+        ("console_scripts", "conformance", "conformance.cli:command"),
         ("pytest11", "conformance", "conformance.plugin"),
     }
 

@@ -55,8 +55,7 @@ class Inputs:
 
     @property
     def json(self) -> Any:
-        [text] = self.written("json")
-        return json.loads(text)
+        return json.loads("\n".join(self.written("json")))
 
 
 def judge(data: bytes, options: Options, pack: packs.Pack | None = None) -> Judged:

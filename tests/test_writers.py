@@ -13,6 +13,7 @@ import pytest
 from conformance import packs, validation, writers
 from conformance.judgement import Judged
 from conformance.validation import Options
+from conformance.writers import pieces
 
 VA = packs.find("va-agent-protocol")
 INVALID = VA.fixtures / "transcripts" / "invalid" / "completed-twice.jsonl"
@@ -21,13 +22,18 @@ DEFAULT = Options()
 HOSTILE = '\x1b[31m\u202e%0A::error::,:]]>&<"\x00\ud800\u2028'
 
 
+def said(form: str, texts: list[str]) -> list[str]:
+    """What was written, a text for each line of a form of lines; a document is one, whatever its pieces."""
+    return ["\n".join(texts)] if form in ("json", "sarif", "junit") else texts
+
+
 def written(form: str, *paths: Path, options: Options = DEFAULT, width: int = 0) -> list[str]:
     texts: list[str] = []
     writer = writers.writer(form, texts.append, width)
     for path in paths:
         writer.done(validation.judge_path(path, options, writer.told))
     writer.end()
-    return texts
+    return said(form, texts)
 
 
 def message(tmp_path: Path, text: str, name: str = "x.json") -> Path:
@@ -98,7 +104,7 @@ def text_of_standard_input(form: str) -> list[str]:
     writer = writers.writer(form, texts.append)
     writer.done(Judged("-", error="- holds no message"))
     writer.end()
-    return texts
+    return said(form, texts)
 
 
 # --- sarif -----------------------------------------------------------------------------------------
@@ -223,3 +229,17 @@ def test_hostile_text_stays_text(tmp_path: Path, form: str, text: str) -> None:
         fromstring(texts[0])
     elif form == "github":
         assert all(line.startswith(("::error ", "::warning ")) and "\n" not in line for line in texts)
+
+
+# --- pieces ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("items", [[], [{"a": [1, "\n"]}], [1, {"b": {}}, []]])
+def test_pieces_are_the_document(items: list[object]) -> None:
+    frame = {"items": "no list", "inner": {"items": []}, "after": [1]}
+    whole = json.dumps({**frame, "inner": {"items": items}}, indent=2)
+    texts = [(json.dumps(item, indent=2),) for item in items]
+    assert "\n".join(pieces.filled(frame, "items", texts)) == whole
+    nested = [[*pieces.filled(frame, "items", texts)]] * 2
+    twice = json.dumps({"all": [json.loads(whole)] * 2}, indent=2)
+    assert "\n".join(pieces.filled({"all": []}, "all", nested)) == twice

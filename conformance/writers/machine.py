@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from conformance import KIT
 from conformance.judgement import Judged, Told
 from conformance.writers import Write
+from conformance.writers.pieces import filled, text
 
 
 class Writing:
@@ -15,27 +15,26 @@ class Writing:
 
     def __init__(self, write: Write, width: int) -> None:
         self._write = write
-        self._inputs: list[dict[str, Any]] = []
-        self._findings: list[dict[str, Any]] = []
+        self._inputs: list[list[str]] = []
+        self._findings: list[tuple[str]] = []
 
     def told(self, judged: Judged, told: Told) -> None:
         """Keep it."""
         finding, (line, column) = told.finding, told.start
-        self._findings.append(
-            {
-                "requirement": finding.requirement,
-                "level": told.level.value,
-                "verdict": told.verdict.word,
-                "seq": finding.seq,
-                "party": finding.party,
-                "line": line,
-                "column": column,
-                "pointer": finding.pointer,
-                "message": finding.message,
-                "expected": list(finding.expected),
-                "actual": finding.actual,
-            }
-        )
+        row = {
+            "requirement": finding.requirement,
+            "level": told.level.value,
+            "verdict": told.verdict.word,
+            "seq": finding.seq,
+            "party": finding.party,
+            "line": line,
+            "column": column,
+            "pointer": finding.pointer,
+            "message": finding.message,
+            "expected": list(finding.expected),
+            "actual": finding.actual,
+        }
+        self._findings.append((text(row),))
 
     def done(self, judged: Judged) -> None:
         """Put the findings of the input together."""
@@ -46,11 +45,13 @@ class Writing:
             "messages": judged.messages,
             "unjudged": judged.unjudged,
             "valid": judged.valid,
-            "findings": self._findings,
+            "findings": [],
         }
+        row |= {"error": judged.error} if judged.error else {}
+        self._inputs.append([*filled(row, "findings", self._findings)])
         self._findings = []
-        self._inputs.append(row | ({"error": judged.error} if judged.error else {}))
 
     def end(self) -> None:
         """Write them all."""
-        self._write(json.dumps({"kit": KIT, "inputs": self._inputs}, indent=2, default=str))
+        for piece in filled({"kit": KIT, "inputs": []}, "inputs", self._inputs):
+            self._write(piece)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import PurePath
 from typing import Any
@@ -13,6 +12,7 @@ from conformance.findings import Requirement, Verdict
 from conformance.judgement import Judged, Region, Told
 from conformance.report import sarif
 from conformance.writers import Write
+from conformance.writers.pieces import filled, text
 
 
 class Writing:
@@ -22,7 +22,7 @@ class Writing:
         self._write = write
         self._rules: dict[str, tuple[int, dict[str, Any]]] = {}
         """Requirement → its place among the rules, and the rule."""
-        self._results: list[dict[str, Any]] = []
+        self._results: list[tuple[str]] = []
         self._notifications: list[dict[str, Any]] = []
 
     def told(self, judged: Judged, told: Told) -> None:
@@ -35,15 +35,14 @@ class Writing:
         location: dict[str, Any] = {"physicalLocation": _physical(judged, told.region)}
         if finding.pointer:
             location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
-        self._results.append(
-            {
-                "ruleId": finding.requirement,
-                "ruleIndex": self._rules[finding.requirement][0],
-                "level": "error" if told.verdict is Verdict.FAIL else "warning",
-                "message": {"text": finding.message},
-                "locations": [location],
-            }
-        )
+        result = {
+            "ruleId": finding.requirement,
+            "ruleIndex": self._rules[finding.requirement][0],
+            "level": "error" if told.verdict is Verdict.FAIL else "warning",
+            "message": {"text": finding.message},
+            "locations": [location],
+        }
+        self._results.append((text(result),))
 
     def done(self, judged: Judged) -> None:
         """Why an input could not be judged."""
@@ -59,8 +58,9 @@ class Writing:
     def end(self) -> None:
         """Write the log."""
         rules = [rule for _, rule in self._rules.values()]
-        log = sarif.log(rules, self._results, self._notifications, successful=not self._notifications)
-        self._write(json.dumps(log, indent=2))
+        log = sarif.log(rules, [], self._notifications, successful=not self._notifications)
+        for piece in filled(log, "results", self._results):
+            self._write(piece)
 
 
 def _rule(requirement: Requirement) -> dict[str, Any]:

@@ -1,0 +1,289 @@
+"""How fast the kit judges, beside other tools on the same input, in one run.
+
+    python benchmarks/judging.py [--rounds N] [--messages N] [--most N] [--only ROW] [--out FILE.json]
+
+The other tools are installed into a folder outside the checkout (`peers.py`). Those that are too slow for all
+of the input get a part of it, and their start, measured by itself, is not multiplied. Each of them must first
+refuse an input with one broken message, so that none is measured that looks at nothing. Ratios are of medians
+of wall time; processor time stands beside it, since a busy machine hits it less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import inputs
+import peers
+from measuring import Contender, Measured, cost, measure, surroundings
+
+SLOW = {"awp-conformance": 970, "check-jsonschema": 1_000, "jsonschema": 1_000}
+"""So many messages are enough for these."""
+
+SMALL_ROUNDS = 3
+"""A small file is judged so many times as often: it takes no time, and what it takes varies."""
+
+
+class Target(NamedTuple):
+    """A row of the table: the kit's work, what it is compared to, and how many times as fast it has to be."""
+
+    row: str
+    work: str
+    against: str
+    least: float | None
+
+
+TARGETS = (
+    Target("trace", "a long AWP trace, every passive check, one process", "awp-conformance", 100),
+    Target("trace", "a long AWP trace, every passive check, one process", "json.loads", 1 / 3),
+    Target("lines", "va messages, JSON Lines", "check-jsonschema", 20),
+    Target("lines", "va messages, JSON Lines", "jsonschema", 20),
+    Target("lines", "va messages, JSON Lines", "ajv", 1),
+    Target("lines", "va messages, JSON Lines", "jsonschema-rs", None),
+    Target("lines", "va messages, JSON Lines", "sourcemeta", None),
+    Target("pair", "va messages in two files, --jobs 2", "sourcemeta", 1),
+    Target("small", "one small valid file", "check-jsonschema, one file", 2.5),
+    Target("small", "one small valid file", "sourcemeta", None),
+)
+
+KIT = [sys.executable, "-c", "from conformance.cli import command; command()", "validate"]
+
+FLAT = 200
+"""MiB that piped messages may take."""
+
+CONSTANT = 1.3
+"""The most that a message may cost, to the least."""
+
+
+class Bench:
+    """The inputs of one run, and the contenders over them."""
+
+    def __init__(self, folder: Path, at: Path, arguments: argparse.Namespace) -> None:
+        self.folder, self._peers = folder, at
+        self.rounds, self.messages, self.most = arguments.rounds, arguments.messages, arguments.most
+        self.environment = surroundings(folder)
+        document = inputs.schema()
+        self._one = _written(folder / "message.schema.json", document)
+        self._all = _written(folder / "array.schema.json", inputs.array_of(document))
+
+    def file(self, name: str, protocol: str, messages: int, at_once: int = 1) -> Path:
+        """So many messages, one a line."""
+        lines = inputs.awp(messages) if protocol == "awp" else inputs.va(messages, at_once)
+        return inputs.write(self.folder / name, lines)
+
+    def kit(self, *words: str, files: list[Path]) -> Contender:
+        """The kit over all of these."""
+        return Contender("conformance", [*KIT, *words, *map(str, files)])
+
+    def peer(self, name: str, protocol: str, files: list[Path], messages: int) -> Contender:
+        """A peer over these, or over as much as is enough for it."""
+        known = peers.PEERS[name]
+        words = known.command(self._peers, self._one, self._all)
+        enough = SLOW.get(name, messages)
+        if enough >= messages and not known.array:
+            return Contender(name, [*words, *map(str, files)])
+        part, least = (self._part(known, protocol, size) for size in (min(enough, messages), 1))
+        return Contender(name, [*words, str(part)], [*words, str(least)], min(enough, messages) / messages)
+
+    def _part(self, known: peers.Peer, protocol: str, messages: int) -> Path:
+        """The first so many messages, as the peer reads them."""
+        path = self.folder / f"{protocol}-{messages}{'.json' if known.array else '.jsonl'}"
+        lines = [*(inputs.awp(messages) if protocol == "awp" else inputs.va(messages))]
+        return inputs.write(path, [f"[{','.join(lines)}]"] if known.array else lines)
+
+    def refused(self, name: str) -> None:
+        """Let a peer refuse a broken message; SystemExit where it does not."""
+        known = peers.PEERS[name]
+        broken = json.loads(next(inputs.va(1)))
+        del broken["payload"]["task"]
+        path = _written(self.folder / "broken.json", [broken] if known.array else broken)
+        words = [*known.command(self._peers, self._one, self._all), str(path)]
+        if cost(words, self.environment)[1] == 0:
+            raise SystemExit(f"{name} accepts a message that is broken, and so measures nothing")
+
+
+def _written(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value) + "\n", encoding="utf-8")
+    return path
+
+
+# ── the rows of the table ────────────────────────────────────────────────────────────────────────
+
+
+def trace(bench: Bench) -> list[Measured]:
+    """A trace as long as `--messages` says."""
+    path = bench.file("awp.jsonl", "awp", bench.messages)
+    others = [bench.peer(name, "awp", [path], bench.messages) for name in ("awp-conformance", "json.loads")]
+    return measure([bench.kit(files=[path]), *others], bench.rounds, bench.environment)
+
+
+def lines(bench: Bench) -> list[Measured]:
+    """Messages one a line, one conversation after the other."""
+    path = bench.file("va.jsonl", "va", bench.messages)
+    names = ("check-jsonschema", "jsonschema", "jsonschema-rs", "ajv", "sourcemeta")
+    others = [bench.peer(name, "va", [path], bench.messages) for name in names if _is_there(name)]
+    return measure([bench.kit(files=[path]), *others], bench.rounds, bench.environment)
+
+
+def pair(bench: Bench) -> list[Measured]:
+    """The same in two files."""
+    files = [bench.file(f"va-{half}.jsonl", "va", bench.messages // 2) for half in "ab"]
+    other = bench.peer("sourcemeta", "va", files, bench.messages)
+    return measure([bench.kit("--jobs", "2", files=files), other], bench.rounds, bench.environment)
+
+
+def small(bench: Bench) -> list[Measured]:
+    """One message."""
+    path = [inputs.SMALL]
+    others = [bench.peer(name, "va", path, 1) for name in ("check-jsonschema, one file", "sourcemeta")]
+    return measure([bench.kit(files=path), *others], bench.rounds * SMALL_ROUNDS, bench.environment)
+
+
+ROWS: dict[str, Callable[[Bench], list[Measured]]] = {
+    "trace": trace, "lines": lines, "pair": pair, "small": small,
+}  # fmt: skip
+"""By name, what is measured; the kit comes first."""
+
+
+def _is_there(name: str) -> bool:
+    return name != "ajv" or (bool(peers.shutil.which("node")) and (peers.FOLDER / "node_modules").is_dir())
+
+
+# ── the kit beside itself ────────────────────────────────────────────────────────────────────────
+
+
+def growth(bench: Bench) -> Iterator[dict[str, Any]]:
+    """What a message costs, by how many there are and how many conversations are open, without the start."""
+    start = measure([bench.kit(files=[inputs.SMALL])], bench.rounds, bench.environment)[0].processor
+    for messages in (size for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000) if size <= bench.most):
+        for at_once in (size for size in (1, 100, 10_000) if size * 4 <= messages):
+            path = bench.file("grown.jsonl", "va", messages, at_once)
+            rounds = 1 if messages > 100_000 else bench.rounds
+            took = measure([bench.kit(files=[path])], rounds, bench.environment)[0]
+            there = inputs.whole(messages, at_once)
+            each = (took.processor - start) / there * 1_000_000
+            yield {"messages": there, "open": at_once, "microseconds": each, "memory": took.memory}
+
+
+def piped(bench: Bench) -> dict[str, Any]:
+    """As many as there are at most, through a pipe that another process fills."""
+    feed = [sys.executable, inputs.__file__, "va", str(bench.most), "--open", "100"]
+    took = measure([Contender("conformance", [*KIT, "-"], feed=feed)], 1, bench.environment)[0].costs[0]
+    return {"messages": bench.most, "memory": took.memory, "seconds": took.seconds}
+
+
+# ── what is told ─────────────────────────────────────────────────────────────────────────────────
+
+
+def compared(measured: dict[str, list[Measured]]) -> Iterator[dict[str, Any]]:
+    """A row for each target of what was measured."""
+    for target in TARGETS:
+        found = {one.name: one for one in measured.get(target.row, ())}
+        ours, theirs = found.get("conformance"), found.get(target.against)
+        if ours and theirs:
+            ratio = theirs.seconds / ours.seconds
+            yield {
+                **target._asdict(),
+                "ours": ours.seconds,
+                "theirs": theirs.seconds,
+                "ratio": ratio,
+                "processor_ratio": theirs.processor / ours.processor,
+                "memory": [ours.memory, theirs.memory],
+                "share": theirs.share,
+                "holds": None if target.least is None else ratio >= target.least,
+            }
+
+
+def table(told: dict[str, Any]) -> Iterator[str]:
+    """All that was measured for a person, in Markdown."""
+    yield from _compared(told["compared"])
+    yield from _grown(told.get("growth", []))
+    if "piped" in told:
+        pipe = told["piped"]
+        holds = _held(pipe["memory"] < FLAT)
+        yield ""
+        yield f"{pipe['messages']} messages piped in: {pipe['memory']:.0f} MiB (under {FLAT}: {holds})"
+
+
+def _compared(rows: list[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield "| work | against | ours, s | theirs, s | ratio | of processors | at least | MiB, ours · theirs |"
+    yield f"|{'---|' * 8}"
+    for row in rows:
+        least = "" if row["least"] is None else f"{row['least']:.3g} {_held(row['holds'])}"
+        part = "" if row["share"] == 1 else f" ({row['share']:.1%} of it)"
+        yield (
+            f"| {row['work']} | {row['against']}{part} | {row['ours']:.3f} | {row['theirs']:.3f} "
+            f"| {row['ratio']:.3g} | {row['processor_ratio']:.3g} | {least} "
+            f"| {row['memory'][0]:.0f} · {row['memory'][1]:.0f} |"
+        )
+
+
+def _held(holds: bool) -> str:
+    return "holds" if holds else "IS MISSED"
+
+
+def _grown(rows: list[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield "| messages | open conversations | µs a message | MiB |"
+    yield "|---|---|---|---|"
+    for row in rows:
+        yield f"| {row['messages']} | {row['open']} | {row['microseconds']:.1f} | {row['memory']:.0f} |"
+    costs = [row["microseconds"] for row in rows]
+    spread = max(costs) / min(costs)
+    yield f"\nfrom least to most: {spread:.2f} (at most {CONSTANT}: {_held(spread <= CONSTANT)})"
+
+
+def main() -> None:
+    """Measure what was asked for, and tell it."""
+    parser = argparse.ArgumentParser(description="Measure how fast the kit judges, beside other tools.")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each (default: 5)")
+    parser.add_argument("--messages", type=int, default=100_000, metavar="N", help="of a long input (100000)")
+    parser.add_argument("--most", type=int, default=100_000, metavar="N", help="of the kit alone (100000)")
+    parser.add_argument(
+        "--only", action="append", choices=[*ROWS, "growth", "piped"], help="measure this alone"
+    )
+    parser.add_argument("--peers", type=Path, default=peers.FOLDER, metavar="FOLDER", help="where peers are")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write what was measured as JSON")
+    arguments = parser.parse_args()
+    wanted = arguments.only or [*ROWS, "growth", "piped"]
+    at = peers.install(arguments.peers)
+    with tempfile.TemporaryDirectory() as folder:
+        told = _told(Bench(Path(folder), at, arguments), wanted) | {"peers": peers.versions(at)}
+    if arguments.out:
+        _written(arguments.out, told)
+    before, after = (f"{load:.1f}" for load in told["load"])
+    print(f"load {before} to {after}, {told['processors']} processors, Python {told['python']}\n")
+    print("\n".join(table(told)))
+
+
+def _told(bench: Bench, wanted: list[str]) -> dict[str, Any]:
+    load = [os.getloadavg()[0]]
+    for name in {target.against for target in TARGETS} - {"json.loads", "awp-conformance"}:
+        if _is_there(name):
+            bench.refused(name)
+    measured = {name: row(bench) for name, row in ROWS.items() if name in wanted}
+    told: dict[str, Any] = {"compared": [*compared(measured)]}
+    if "growth" in wanted:
+        told["growth"] = [*growth(bench)]
+    if "piped" in wanted:
+        told["piped"] = piped(bench)
+    raw = {name: [one._asdict() for one in row] for name, row in measured.items()}
+    load.append(os.getloadavg()[0])
+    return told | {
+        "measured": raw, "load": load, "processors": os.cpu_count(), "python": platform.python_version(),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
