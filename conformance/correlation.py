@@ -56,12 +56,19 @@ class Message(NamedTuple):
 
     def at(self, pointer: str) -> JSON:
         """The value at a pointer of the message, or None."""
-        found = jsontext.resolve(self.event.value, pointer)
-        return None if found is jsontext.MISSING else found
+        found = self.event.value
+        for step in jsontext.steps(pointer):
+            if type(found) is not dict:  # an item of an array, or nothing
+                whole = jsontext.resolve(self.event.value, pointer)
+                return None if whole is jsontext.MISSING else whole
+            found = found.get(step)
+            if found is None:
+                return None
+        return found
 
     def is_a(self, names: Collection[str]) -> bool:
         """Whether its name or its kind is among `names`; `*` is any."""
-        if "*" in names or self.name in names:
+        if self.name in names or "*" in names:
             return True
         return self.kind is not None and self.kind.name in names
 

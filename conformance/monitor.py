@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any
 
 from conformance import jsontext
@@ -72,6 +73,7 @@ class Monitor:
         self._followers = [*{id(one): one for one in joined if one is not None}.values()]
         self._hearing = ByKind(self._hearers)
         self._complete = True
+        self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._envelope: list[BrokenConstraint] = []
         self.messages = 0
         self.message: Message | None = None
@@ -94,11 +96,13 @@ class Monitor:
         message = self.message = seen.message
         for follower in self._followers:
             follower.attend(seen)
-        plain = message is not None and seen.fits and seen.lost == _NOTHING and not message.event.faults
-        checks = self._hearing.of(message) if plain and message else self._checks
-        findings = [finding for check in checks for finding in check.see(seen)]
+        findings: list[Finding] = []
+        for check in self._hearing.of(message) if seen.plain and message else self._checks:
+            findings += check.see(seen)
         if message is not None:
             self.messages += 1
+            if not findings and seen.fits and not self._praise:
+                return findings
             findings += self._structure(message, seen.fits, findings)
             findings = self._deliveries.news(delivery, findings)
         if not self._praise:
@@ -128,7 +132,7 @@ class Monitor:
         if not isinstance(event, (Sent, Received)):
             return Observation(event), Delivery()
         message = self._correlator.message(event)
-        self._envelope = self._envelope_errors(message)
+        self._envelope = self._envelope_errors(message) if self._rpc else []
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
@@ -138,15 +142,18 @@ class Monitor:
             self._motion.forget()  # where anything stood, other messages say
         delivery = self._deliveries.of(message)
         lost = self._motion.lose_unnamed(message)
-        moved = tuple(self._motion.of(message, lambda row: self._deliveries.moves(delivery, row)))
+        moved = self._motion.of(message, partial(self._deliveries.moves, delivery))
         fits = self._fits(message)
         if is_from_the_wrong_side(message):
             lost |= self._motion.lose(message)
             fits = False
-        self._count(moved)
+        if moved:
+            self._count(moved)
         session = self._motion.session(message)
-        again = delivery.again
-        return Observation(event, message, moved, lost, again, session, fits, self._praise), delivery
+        again, praise = delivery.again, self._praise
+        # Everybody is asked for praise anyhow, and then nobody asks whether there is anything odd.
+        plain = fits and not lost and not praise and not event.faults and jsontext.is_exact(event.value)
+        return Observation(event, message, moved, lost, again, session, fits, praise, plain), delivery
 
     def _fits(self, message: Message) -> bool:
         """Whether the message's schema accepts it, if that is what it is judged by."""
@@ -211,7 +218,7 @@ class Monitor:
 
     def _envelope_errors(self, message: Message) -> list[BrokenConstraint]:
         """What keeps the message from being JSON-RPC, where it means to be (and the protocol is)."""
-        if self._pack.meta.get("envelope") != "json-rpc" or not is_call(message.value):
+        if not is_call(message.value):
             return []
         return self._schemas.errors("jsonrpc.schema.json", message.value)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.checks import Moved, in_role
 from conformance.checks.order import Gaps
-from conformance.correlation import Message, Sessions
+from conformance.correlation import ByKind, Message, Sessions
 from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
 
@@ -17,21 +17,42 @@ class Motion:
 
     def __init__(self, pack: Pack) -> None:
         self._rows = list(pack.lifecycles.values())
+        self._moving = ByKind(self._rows_of)
+        self._naming = ByKind(self._named_by)
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
         self._gaps = Gaps(pack)
         self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
 
-    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
+    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> tuple[Moved, ...]:
         """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
         self._sessions.begun(message)
-        if not in_role(message):
-            return
-        for table, rows in self._rows:
-            states = self._states_of(message, table)
-            for row in rows:
-                if message.is_a(row["on"]) and moves(row):
-                    yield from self._apply(message, row, states)
+        moving = self._moving.of(message)
+        if not moving or not in_role(message):
+            return ()
+        return tuple(
+            moved
+            for table, row in moving
+            if moves(row)
+            for moved in self._apply(message, row, self._states_of(message, table))
+        )
+
+    def _rows_of(self, message: Message) -> list[tuple[Lifecycle, dict[str, Any]]]:
+        return [(table, row) for table, rows in self._rows for row in rows if message.is_a(row["on"])]
+
+    def _named_by(self, message: Message) -> list[tuple[Lifecycle, list[str]]]:
+        """The lifecycles, and where a message of its kind itself names each entity that it moves."""
+        return [
+            (
+                table,
+                [
+                    str(row["entity"])
+                    for row in rows
+                    if row.get("of") != "request" and message.is_a(row["on"])
+                ],
+            )
+            for table, rows in self._rows
+        ]
 
     def forget(self) -> None:
         """Nothing is known any longer, as at the beginning."""
@@ -45,7 +66,11 @@ class Motion:
         return self._sessions.of(message)
 
     def _states_of(self, message: Message, table: Lifecycle) -> States:
-        return self._states.setdefault((self.session(message), table.name), States(table))
+        key = self.session(message), table.name
+        found = self._states.get(key)
+        if found is None:
+            found = self._states[key] = States(table)
+        return found
 
     def lose_all(self) -> None:
         """What could not be read may have moved anything."""
@@ -67,15 +92,14 @@ class Motion:
         """A message that does not say which entity it is about may be about any, and so may one that is
         missing before it: those that are lost.
         """
-        about: set[str] = set()
+        about: frozenset[str] = frozenset()
         gap = self._gaps.before(message, self.session(message))
-        for table, rows in self._rows:
-            mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
-            if gap or any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
+        for table, places in self._naming.of(message):
+            if gap or not all([isinstance(message.at(place), str) for place in places]):
                 states = self._states_of(message, table)
                 about |= states.known()
                 states.lose()
-        return frozenset(about)
+        return about
 
     def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
         source = message.request if row.get("of") == "request" else message

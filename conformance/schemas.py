@@ -117,13 +117,6 @@ def _of_dialect(document: Schema, dialect: str, name: str) -> Schema:
     return {keyword: value for keyword, value in document.items() if keyword != "$schema"}
 
 
-def _accepts(judge: Any, value: JSON) -> bool:
-    try:
-        return bool(judge.is_valid(value))
-    except UnicodeEncodeError:
-        return bool(judge.is_valid(jsontext.replace_lone_surrogates(value)))
-
-
 class Schemas:
     """The documents of a pack in one form, ready to judge.
 
@@ -142,6 +135,7 @@ class Schemas:
         self._located: dict[str, dict[int, str]] = {}
         self._conditions: dict[int, str] = {}
         self._validators: dict[str, Any] = {}
+        self._judges: dict[str, Callable[[JSON], bool]] = {}
         self.embedded: dict[tuple[str, str], Callable[[JSON], bool] | None] = {}
 
     def uri(self, location: str) -> str:
@@ -153,7 +147,13 @@ class Schemas:
 
     def is_valid(self, location: str, value: JSON) -> bool:
         """Whether the definition at `location` accepts the value; formats are asserted."""
-        return _accepts(self._validator(location), value)
+        judge = self._judges.get(location)
+        if judge is None:
+            judge = self._judges[location] = self._validator(location).is_valid
+        try:
+            return judge(value)
+        except UnicodeEncodeError:
+            return judge(jsontext.replace_lone_surrogates(value))
 
     def errors(self, location: str, value: JSON) -> list[BrokenConstraint]:
         """Every constraint that the value breaks, in document order; none where it is valid.
@@ -276,7 +276,11 @@ def _judge(schema: Any, **options: Any) -> Any:
 
 def fits(schema: Any, value: JSON) -> bool:
     """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
-    return _accepts(_judge(rephrased(schema), formats=CHECKS), value)
+    judge = _judge(rephrased(schema), formats=CHECKS)
+    try:
+        return bool(judge.is_valid(value))
+    except UnicodeEncodeError:
+        return bool(judge.is_valid(jsontext.replace_lone_surrogates(value)))
 
 
 def embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON], bool] | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 from conformance import jsontext
@@ -14,15 +12,6 @@ from conformance.findings import Finding, Requirement
 from conformance.integers import I53, U53, bounds_fault
 from conformance.packs import Pack
 from conformance.wording import shown, type_name
-
-_ROUNDED = re.compile(r"[0-9][eE][-+0-9]|[0-9]\.[0-9]{7}|[0-9]{10}\.[0-9]")
-
-
-@lru_cache(maxsize=1)
-def is_exact(text: str) -> bool:
-    """Whether no number of a text is so long a fraction that an engine might take it for an integer."""
-    return _ROUNDED.search(text) is None
-
 
 BOUNDS = {"u53": U53, "i53": I53}
 
@@ -45,6 +34,12 @@ class IntegerBounds:
         self._free = spec.get("free", ())
         self._heard = ByKind(lambda message: any(message.is_a(row["on"]) for row in self._free))
         self._schema_says_it = all(self._is_said_at(place) for place in self._bounds)
+        self._free_kinds = frozenset(name for row in self._free for name in row["on"])
+
+    @property
+    def hears(self) -> frozenset[str]:
+        """Where the schema has the bounds itself, it has spoken of all but the free parts."""
+        return self._free_kinds if self._schema_says_it else frozenset("*")
 
     def _is_said_at(self, place: str) -> bool:
         """Whether the definition at the place has the bounds itself."""
@@ -59,7 +54,7 @@ class IntegerBounds:
         message = seen.message
         if message is None or message.kind is None:
             return
-        if not seen.praise and seen.fits and self._schema_says_it and is_exact(message.event.text):
+        if not seen.praise and seen.plain and self._schema_says_it:
             yield from self._broken_in_free_parts(message) if self._heard.of(message) else ()
             return
         at = message.kind.at

@@ -220,13 +220,15 @@ class Refusal:
 class Manifest:
     """AWP-MAN-001: each channel and action type that an embodiment names is defined in the manifest."""
 
+    hears = ("initialize.result", "world.manifest.result")
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per undefined name, else one for the manifest."""
         message = seen.message
-        if message is None or not message.is_a(["initialize.result", "world.manifest.result"]):
+        if message is None or not message.is_a(self.hears):
             return
         broken = [*self._undefined(message, "channels", "observation_channels", "id")]
         broken += self._undefined(message, "action_types", "action_schemas", "type")
@@ -262,8 +264,10 @@ class Closing:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._table = pack.lifecycles["action"][0]
+        self._table, rows = pack.lifecycles["action"]
         self._sessions = Sessions(pack.meta["sessions"])
+        moving = {name for row in rows for name in row["on"]}
+        self.hears = self._sessions.hears | moving | {"session.close", "session.close.result"}
         self._open: dict[str, set[str]] = {}
         self._asked: dict[str, set[str]] = {}
 
@@ -335,6 +339,8 @@ class SendTime:
 
 class Ticks:
     """AWP-TIM-011: world.tick advances by `count` (1 if absent) from expected_tick, and says so."""
+
+    hears = ("world.tick.result",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

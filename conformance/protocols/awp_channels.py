@@ -237,7 +237,6 @@ def size(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 @lru_cache(maxsize=8)
-@lru_cache(maxsize=8)
 def _bytes(payload: str) -> bytes | None:
     try:
         return base64.b64decode(payload, validate=True)

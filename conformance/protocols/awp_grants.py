@@ -363,9 +363,11 @@ def numbered(memory: Memory, message: Message) -> Iterable[Told]:
         )
         return
     at = "/result/granted" if message.name == "obs.subscribe.result" else "/result/granted/channels"
-    given: set[Any] = {0}
+    given: set[int] = {0}
     for place, row in enumerate(tables(message.at(at))):
-        channel = row.get("channel_id")
+        channel = whole(row.get("channel_id"))
+        if channel is None:
+            continue
         if channel in given:
             yield Told(f"the channel_id {channel} is taken", f"{at}/{place}/channel_id", (), channel)
         else:

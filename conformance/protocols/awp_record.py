@@ -117,15 +117,16 @@ class Memory:
 
     `again` says that the message is a notification whose number was given before, as in a replay.
     `notes` are the own knowledge, and `options` the parameters, of the rule that is asked at the moment.
-    Whenever something could not be understood, `doubts` goes on with what it may have been about: a
-    connection and its session, or None for anything. The notes on that are void.
+    Whenever something could not be understood, `doubted` counts it, and `doubts` has with this number what
+    it may have been about: a connection and its session, or None for anything. The notes on that are void.
     """
 
     def __init__(self, pack: Pack) -> None:
         self.pack = pack
         self.options: dict[str, Any] = {}
         self.notes: dict[Any, Any] = {}
-        self.doubts: list[str | None] = []
+        self.doubts: dict[str | None, int] = {}
+        self.doubted = 0
         self.again = False
         self._now: Observation | None = None
         self._judged = False
@@ -163,9 +164,13 @@ class Memory:
         if is_from_the_wrong_side(message):
             self._lose(seen)
             return False
-        self._count(message)
-        self._see_frame(message)
-        if any(one.move.illegal and not one.report for one in seen.moved):
+        if message.name in NUMBERED:
+            self._count(message)
+        else:
+            self.again = False
+        if message.name == "obs.frame":
+            self._see_frame(message)
+        if seen.moved and any(one.move.illegal and not one.report for one in seen.moved):
             # What cannot be is another requirement's finding, and nothing follows from it.
             self._follow(message)
             self._doubt(message)
@@ -186,12 +191,18 @@ class Memory:
     def complete(self) -> bool:
         """Whether everything was understood that may matter to the message that is judged."""
         message = self._now.message if self._now else None
-        return not {None, *(self._scope(message) if message else ())} & {*self.doubts}
+        if not self.doubts:
+            return True
+        return not any(one in self.doubts for one in (None, *(self._scope(message) if message else ())))
 
     def forget(self, name: str | None) -> None:
         """Drop the notes on a session or a connection, which have its name in their key, or all."""
         for key in [key for key in self.notes if name is None or _is_about(key, name)]:
             del self.notes[key]
+
+    def _note_doubt(self, about: Iterable[str | None]) -> None:
+        self.doubted += 1
+        self.doubts.update(dict.fromkeys(about, self.doubted))
 
     def _scope(self, message: Message) -> list[str]:
         """What the message is about: its connection, and the session of that, if one is known."""
@@ -200,7 +211,8 @@ class Memory:
 
     def session(self, message: Message) -> Session | None:
         """The session of the message's connection, if one is known."""
-        return self.sessions.get(self._current.get(message.event.connection, ""))
+        key = self._current.get(message.event.connection)
+        return None if key is None else self.sessions.get(key)
 
     def greeting(self, message: Message) -> Message | None:
         """The last answer to initialize on the message's connection."""
@@ -231,7 +243,7 @@ class Memory:
 
     def _lose(self, seen: Observation) -> None:
         """Something could not be understood, and may have been anything."""
-        self.doubts.append(None)
+        self._note_doubt([None])
         for session in self.sessions.values():
             for action in session.actions.values():
                 if seen.loses(action.id, session.key):
@@ -239,7 +251,7 @@ class Memory:
 
     def _doubt(self, message: Message) -> None:
         """Nobody knows where the action stands that the message is about."""
-        self.doubts += self._scope(message)
+        self._note_doubt(self._scope(message))
         action = self.action(message)
         if action is not None:
             action.state = None
@@ -247,19 +259,19 @@ class Memory:
     def _count(self, message: Message) -> None:
         """Where a number is missing, so is what was told under it, and nobody knows what that was."""
         session, self.again = self.session(message), False
-        if session is None or message.name not in NUMBERED:
+        if session is None:
             return
         given = numbered(message)
         self.again = message.request is None and given is not None and given <= session.number
         first = session.number == 0 and not session.whole
         if given is None or (given > session.number + 1 and not first):
-            self.doubts += self._scope(message)
+            self._note_doubt(self._scope(message))
             for action in session.actions.values():
                 action.state = None
         session.number = max(session.number, given or 0)
 
     def _see_frame(self, message: Message) -> None:
-        session = self.session(message) if message.name == "obs.frame" else None
+        session = self.session(message)
         if session is not None:
             session.framed = True
 

@@ -81,19 +81,23 @@ class _Ruled:
         memory, message = self._memory, seen.message
         if not memory.attend(seen) or message is None or (memory.again and not self._replays):
             return ()
-        if not message.is_a(self._kinds):
+        if not (seen.plain or message.is_a(self._kinds)):
             return ()
-        told = self._judge(self._asked(), message)
-        return [self._finding(message, one) for one in told if one.said or seen.praise]
+        found: list[Finding] = []
+        for one in self._judge(self._asked(), message):
+            if one.said or seen.praise:
+                found.append(self._finding(message, one))
+        return found
 
     def _asked(self) -> Memory:
         """What the record has told, with this rule's own notes and parameters."""
         memory = self._memory
         memory.notes, memory.options = self._notes, self._parameters
-        if self._doubts != len(memory.doubts):
-            for doubtful in memory.doubts[self._doubts :]:
-                memory.forget(doubtful)
-            self._doubts = len(memory.doubts)
+        if self._doubts != memory.doubted:
+            for doubtful, number in memory.doubts.items():
+                if number > self._doubts:
+                    memory.forget(doubtful)
+            self._doubts = memory.doubted
         return memory
 
     def _finding(self, message: Message, told: Told) -> Finding:

@@ -11,7 +11,7 @@ from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.lapses import told
 from conformance.packs import Pack
-from conformance.protocols.va_attempts import REPORTS, from_its_side, time_of
+from conformance.protocols.va_attempts import ABOUT, REPORTS, from_its_side, time_of
 
 
 class Cancellation:
@@ -22,6 +22,8 @@ class Cancellation:
     cancelled execution of which nothing later was said when the record was over.
     """
 
+    hears = ABOUT
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._grace = Fraction(str(spec["parameters"]["grace"]))
@@ -31,8 +33,9 @@ class Cancellation:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per later message."""
-        for name in [name for name, said in self._running.items() if seen.may_hide(name, said.party)]:
-            del self._running[name]
+        if seen.loses_any:
+            for name in [name for name, said in self._running.items() if seen.may_hide(name, said.party)]:
+                del self._running[name]
         message = from_its_side(seen)
         if message is None:
             return

@@ -28,6 +28,9 @@ RESULTS = ["completed", "failed", "blocked"]
 REPORTS = ["accepted", "progress", *RESULTS]
 """The kinds that an agent sends."""
 
+ABOUT = ("dispatch", "cancel", *REPORTS)
+"""The kinds that are about an attempt."""
+
 
 def from_its_side(seen: Observation) -> Message | None:
     """The message that is observed, where it is of a known kind and came from a side that sends it."""
@@ -111,6 +114,8 @@ class Superseded:
     replaced attempt of which the agent had spoken and no result came.
     """
 
+    hears = ABOUT
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._grace = Fraction(str(spec["parameters"]["grace"]))
@@ -119,7 +124,8 @@ class Superseded:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per result that comes too late."""
-        self._replaced = [one for one in self._replaced if not _may_be_heard(one, seen)]
+        if seen.loses_any:
+            self._replaced = [one for one in self._replaced if not _may_be_heard(one, seen)]
         message = from_its_side(seen)
         if message is None:
             return
@@ -173,6 +179,7 @@ class Ending:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._moves = Moves(spec["parameters"], pack)
+        self.hears = self._moves.hears | {*ABOUT}
         self._states = frozenset(spec["parameters"]["open"])
         self._attempts = Attempts()
         self._begun: set[str] = set()
@@ -181,8 +188,9 @@ class Ending:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per execution that its own side moves out of the open states."""
-        for name in [name for name, said in self._open.items() if seen.may_hide(name, said.party)]:
-            del self._open[name]  # what could not be understood may have ended it
+        if seen.loses_any:
+            for name in [name for name, said in self._open.items() if seen.may_hide(name, said.party)]:
+                del self._open[name]  # what could not be understood may have ended it
         for spoken, moved in self._moves.of(seen):
             yield from self._follow(spoken, moved)
         message = from_its_side(seen)
@@ -215,6 +223,8 @@ class Ending:
 
 class OneAttempt:
     """VA-COR-003: records of executions with one correlationId are of one attempt of one task."""
+
+    hears = ("TaskExecution",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

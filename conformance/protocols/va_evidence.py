@@ -161,6 +161,7 @@ class Gates:
     """
 
     stateless = True
+    hears = ("Evidence", *RESULTS)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -205,6 +206,8 @@ class Outputs:
     """VA-EVD-010: the outputs of a completed execution have the keys that its dispatch asked for, and
     no others. Judged where the dispatch was seen and declares keys.
     """
+
+    hears = ("dispatch", "completed")
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

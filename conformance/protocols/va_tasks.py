@@ -14,7 +14,7 @@ from conformance.findings import Finding, Requirement
 from conformance.integers import counter
 from conformance.lapses import told
 from conformance.packs import Pack
-from conformance.protocols.va_attempts import RESULTS, Attempt, Attempts, from_its_side, time_of
+from conformance.protocols.va_attempts import ABOUT, RESULTS, Attempt, Attempts, from_its_side, time_of
 from conformance.wording import shown
 
 REFERENCE = {"fromTask", "outputKey"}
@@ -25,6 +25,7 @@ class Inputs:
     """VA-TSK-001: an input that refers to another task's output names a task of `dependsOn`."""
 
     stateless = True
+    hears = ("dispatch", "TaskUnit")
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -70,6 +71,8 @@ class Timeout:
     the dispatch was seen and its timeout is above 0. What an attempt does after it was blocked, replaced
     or cancelled has no limit that anybody stated.
     """
+
+    hears = ABOUT
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -132,6 +135,7 @@ class History:
     """
 
     stateless = True
+    hears = ("TaskExecution",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
