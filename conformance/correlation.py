@@ -97,6 +97,10 @@ def id_key(value: JSON) -> tuple[str, Any]:
     """What two ids of JSON-RPC have in common that are the same id."""
     # JSON-RPC 2.0, section 4: an id is a string, a number or null, and is echoed as it is. As numbers,
     # 1 and 1.0 are the same.
+    if type(value) is int:
+        return "number", value
+    if type(value) is str:
+        return "string", value
     if type_name(value) == "number":
         return "number", int(value) if integral(value) else value
     return type_name(value), value if isinstance(value, str) else repr(value)

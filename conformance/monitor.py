@@ -24,8 +24,12 @@ from conformance.families import CHECKS
 from conformance.findings import BrokenConstraint, Finding, Level
 from conformance.motion import Motion
 from conformance.packs import Pack
+from conformance.screening import Screen, screen
 
 NOT_AN_OBJECT = "WIRE-OBJECT"
+
+ENVELOPE = "jsonrpc.schema.json"
+"""The document of what every message of JSON-RPC is."""
 
 NOT_OBSERVED = ("schema", "scenario")
 """Kinds of check that are not classes: the monitor judges schemas itself, a scenario's steps the rest."""
@@ -72,6 +76,9 @@ class Monitor:
         joined = [_joined(check, shared) for check in self._checks]
         self._followers = [*{id(one): one for one in joined if one is not None}.values()]
         self._hearing = ByKind(self._hearers)
+        self._screens = ByKind(self._screen)
+        self._screened: Screen | None = None
+        """The screen that accepted the message that is judged; none where it is judged in detail."""
         self._complete = True
         self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._envelope: list[BrokenConstraint] = []
@@ -97,7 +104,7 @@ class Monitor:
         for follower in self._followers:
             follower.attend(seen)
         findings: list[Finding] = []
-        for check in self._hearing.of(message) if seen.plain and message else self._checks:
+        for check in self._shown(seen):
             findings += check.see(seen)
         if message is not None:
             self.messages += 1
@@ -108,6 +115,18 @@ class Monitor:
         if not self._praise:
             findings = [finding for finding in findings if not finding.ok]
         return [*_told_once(findings)] if findings else findings
+
+    def _shown(self, seen: Observation) -> list[Check]:
+        """The checks that have to be shown the observation."""
+        if not seen.plain or seen.message is None:
+            return self._checks
+        return self._screened.checks if self._screened else self._hearing.of(seen.message)
+
+    def _screen(self, message: Message) -> tuple[Screen | None]:
+        if self._praise or self._published:
+            return (None,)
+        envelope = ENVELOPE if self._rpc else ""
+        return (screen(message, self._hearing.of(message), self._schemas, envelope),)
 
     def _hearers(self, message: Message) -> list[Check]:
         """The checks to which a message of this kind can matter, if there is nothing odd about it."""
@@ -132,7 +151,11 @@ class Monitor:
         if not isinstance(event, (Sent, Received)):
             return Observation(event), Delivery()
         message = self._correlator.message(event)
-        self._envelope = self._envelope_errors(message) if self._rpc else []
+        exact = not self._praise and not event.faults and jsontext.is_exact(event.value)
+        self._screened = self._screens.of(message)[0] if exact and message.kind is not None else None
+        if self._screened is not None and not self._screened.accepts(event.value):
+            self._screened = None
+        self._envelope = self._envelope_errors(message) if self._rpc and not self._screened else []
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
@@ -143,7 +166,7 @@ class Monitor:
         delivery = self._deliveries.of(message)
         lost = self._motion.lose_unnamed(message)
         moved = self._motion.of(message, partial(self._deliveries.moves, delivery))
-        fits = self._fits(message)
+        fits = self._screened is not None or self._fits(message)
         if is_from_the_wrong_side(message):
             lost |= self._motion.lose(message)
             fits = False
@@ -151,8 +174,7 @@ class Monitor:
             self._count(moved)
         session = self._motion.session(message)
         again, praise = delivery.again, self._praise
-        # Everybody is asked for praise anyhow, and then nobody asks whether there is anything odd.
-        plain = fits and not lost and not praise and not event.faults and jsontext.is_exact(event.value)
+        plain = fits and exact and not lost
         return Observation(event, message, moved, lost, again, session, fits, praise, plain), delivery
 
     def _fits(self, message: Message) -> bool:
@@ -220,7 +242,7 @@ class Monitor:
         """What keeps the message from being JSON-RPC, where it means to be (and the protocol is)."""
         if not is_call(message.value):
             return []
-        return self._schemas.errors("jsonrpc.schema.json", message.value)
+        return self._schemas.errors(ENVELOPE, message.value)
 
     def _errors(self, message: Message, location: str, at: str) -> Iterator[BrokenConstraint]:
         part = jsontext.resolve(message.value, at)

@@ -95,7 +95,7 @@ class Motion:
         about: frozenset[str] = frozenset()
         gap = self._gaps.before(message, self.session(message))
         for table, places in self._naming.of(message):
-            if gap or not all([isinstance(message.at(place), str) for place in places]):
+            if gap or not all(isinstance(message.at(place), str) for place in places):
                 states = self._states_of(message, table)
                 about |= states.known()
                 states.lose()

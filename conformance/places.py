@@ -32,6 +32,13 @@ _FOLLOWED = (
 )
 """The keywords whose schemas govern parts of a value, or the whole, beside `$ref`."""
 
+_SAYABLE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "properties", "items"})
+
+
+class _Unsayable(Exception):
+    """What is wanted has no end of places, or places that have no names."""
+
+
 _TOGETHER = (
     frozenset({"if", "then", "else"}),
     frozenset({"patternProperties", "additionalProperties"}),
@@ -89,6 +96,42 @@ class Places:
                     if isinstance(target[1], dict)
                 ]
                 pending += reversed(inward)
+
+    def overlay(self, location: str, wanted: Mapping[str, Schema]) -> Schema | None:
+        """A schema that holds all that `of` finds in a value to what is wanted there, by wanted location.
+
+        It holds all branches to that, whichever applies. None where members and items alone cannot say it.
+        """
+        try:
+            return self._overlaid(self._resolve(location), wanted, frozenset())
+        except _Unsayable:
+            return None
+
+    def _overlaid(self, place: Place, wanted: Mapping[str, Schema], above: frozenset[int]) -> Schema:
+        outer, schema = place
+        if not isinstance(schema, dict):
+            return {}
+        if id(schema) in above:
+            raise _Unsayable
+        above |= {id(schema)}
+        marks = self._marks(frozenset(wanted))
+        base = self._base(outer, schema)
+        leading = self._leading_part(base, schema, marks)
+        if not leading.keys() <= _SAYABLE or isinstance(leading.get("items"), list):
+            raise _Unsayable
+        found = [wanted[marks[id(schema)]]] if id(schema) in marks else []
+        branches = [(base, one) for word in ("allOf", "anyOf", "oneOf") for one in leading.get(word, ())]
+        branches += [(base, leading[word]) for word in ("then", "else") if word in leading]
+        branches += [self._target(base, leading["$ref"])] if "$ref" in leading else []
+        found += [self._overlaid(one, wanted, above) for one in branches]
+        if "properties" in leading:
+            members = leading["properties"].items()
+            inside = {name: self._overlaid((base, one), wanted, above) for name, one in members}
+            found.append({"properties": inside})
+        if "items" in leading:
+            found.append({"items": self._overlaid((base, leading["items"]), wanted, above)})
+        found = [one for one in found if one]
+        return {"allOf": found} if found else {}
 
     def _leading_part(self, base: str, schema: Schema, marks: Mapping[int, str]) -> Schema:
         """The keywords of a schema by which a marked definition can be met, whatever the value."""

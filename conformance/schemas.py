@@ -155,6 +155,16 @@ class Schemas:
         except UnicodeEncodeError:
             return judge(jsontext.replace_lone_surrogates(value))
 
+    def judge(self, schema: Schema, location: str) -> Callable[[JSON], bool]:
+        """What judges by a schema that refers to these documents by URIs, and has the formats of one place.
+
+        It does not take lone surrogates.
+        """
+        checks = CHECKS if self._places.may_meet(location, CHECKS) else {}
+        whole = {"$schema": self.dialect, **rephrased(schema)}
+        found: Callable[[JSON], bool] = _judge(whole, formats=checks, registry=self._registry).is_valid
+        return found
+
     def errors(self, location: str, value: JSON) -> list[BrokenConstraint]:
         """Every constraint that the value breaks, in document order; none where it is valid.
 
@@ -246,6 +256,10 @@ class Schemas:
     def places(self, location: str, value: JSON, wanted: frozenset[str]) -> Iterator[tuple[str, str, JSON]]:
         """(wanted location, pointer, value) for each part of `value` that a wanted definition governs."""
         return self._places.of(location, value, wanted)
+
+    def overlay(self, location: str, wanted: Mapping[str, Schema]) -> Schema | None:
+        """A schema that holds what `places` finds to what is wanted there; None where none can say that."""
+        return self._places.overlay(location, wanted)
 
     @cached_property
     def _places(self) -> Places:

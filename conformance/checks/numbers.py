@@ -7,10 +7,12 @@ from typing import Any
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register
+from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import ByKind, Message
 from conformance.findings import Finding, Requirement
 from conformance.integers import I53, U53, bounds_fault
 from conformance.packs import Pack
+from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 
 BOUNDS = {"u53": U53, "i53": I53}
@@ -63,6 +65,21 @@ class IntegerBounds:
             found = [row for row in found if type_name(row[2]) == "number"]
         broken = [*self._broken(message, at, found), *self._broken_in_free_parts(message)]
         yield from broken or [passed(self._requirement, message)] * bool(found)
+
+    def screen(self, message: Message) -> Schema | None:
+        """That the numbers have their bounds, of a message that has no free parts."""
+        kind = message.kind
+        if kind is None or leads_through_items(kind.at) or message.is_a(self._free_kinds):
+            return None
+        bounds = {place: self._bound(place) for place in self._wanted}
+        found = self._schemas.overlay(kind.schema, bounds)
+        return None if found is None else within(kind.at, found)
+
+    def _bound(self, place: str) -> Schema:
+        if self._type_only:
+            return {"type": "number"}
+        low, high = self._bounds[place]
+        return {"if": {"type": "number"}, "then": {"type": "integer", "minimum": low, "maximum": high}}
 
     def _broken(self, message: Message, at: str, found: list[tuple[str, str, Any]]) -> Iterable[Finding]:
         for place, pointer, value in found:

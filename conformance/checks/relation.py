@@ -8,10 +8,12 @@ from typing import Any
 
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.checks.remembered import REMEMBERED, forget_oldest, recall
+from conformance.checks.screens import is_quotable, leads_through_items, within
 from conformance.correlation import ByKind, Message
 from conformance.events import JSON
 from conformance.findings import BrokenConstraint, Finding, Requirement
 from conformance.packs import Pack
+from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 
 
@@ -72,6 +74,13 @@ class Requires:
         if errors:
             return [self._broken(message, error) for error in errors]
         return [passed(self._requirement, message)] if seen.praise else ()
+
+    def screen(self, message: Message) -> Schema | None:
+        """That the rule holds, whatever the message moved."""
+        rule = self._spec["then"]
+        if "when" in self._spec:
+            rule = {"if": self._spec["when"], "then": rule}
+        return within(self._at, rule) if is_quotable(rule) and not leads_through_items(self._at) else None
 
     def _broken(self, message: Message, error: BrokenConstraint) -> Finding:
         said = f"{self._spec['said']}: " if "said" in self._spec else ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 from collections import deque
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.correlation import Message
@@ -25,33 +24,39 @@ Place = tuple[str, int]
 """A session's key and a channel's number."""
 
 
-Found = tuple[Session, Channel, Place]
+class Frame(NamedTuple):
+    """A frame of a channel that its session was granted."""
+
+    session: Session
+    channel: Channel
+    place: Place
+    seq: int | None
+    time: int | None
+    flags: int
 
 
-def _channel(memory: Memory, message: Message) -> Found | None:
-    """The session and the channel of a frame that the session was granted: all rules of frames ask."""
-    found: Found | None = memory.once("channel", message, _granted)
+def _frame(memory: Memory, message: Message) -> Frame | None:
+    """What all rules of frames ask for; None where the session was not granted the channel."""
+    found: Frame | None = memory.once("frame", message, _granted)
     return found
 
 
-def _granted(memory: Memory, message: Message) -> Found | None:
-    session, place = memory.session(message), whole(message.at("/params/channel_id"))
+def _granted(memory: Memory, message: Message) -> Frame | None:
+    session, told = memory.session(message), table(message.at("/params"))
+    place = whole(told.get("channel_id"))
     channel = session.channels.get(place) if session is not None and place is not None else None
     if session is None or channel is None or place is None:
         return None
-    return session, channel, (session.key, place)
-
-
-def _flags(message: Message) -> int:
-    return whole(message.at("/params/flags")) or 0
+    seq, time, flags = whole(told.get("seq")), whole(told.get("ts_mono_ns")), whole(told.get("flags"))
+    return Frame(session, channel, (session.key, place), seq, time, flags or 0)
 
 
 @rule("obs.frame")
 def modality(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGM-001: frames come only in modalities that the agent said it consumes."""
-    found = _channel(memory, message)
-    consumed = names(found[0].agent.get("consumes_modalities")) if found else []
-    mine = found[1].declared.get("modality") if found else None
+    found = _frame(memory, message)
+    consumed = names(found.session.agent.get("consumes_modalities")) if found else []
+    mine = found.channel.declared.get("modality") if found else None
     if not consumed or mine is None or any("*" in one for one in consumed):
         return
     if mine in consumed:
@@ -63,8 +68,8 @@ def modality(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("obs.frame")
 def tick(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-002: a frame of a per-tick channel in lockstep carries its tick."""
-    found = _channel(memory, message)
-    if found is None or found[0].mode != "lockstep" or found[1].rate is not None:
+    found = _frame(memory, message)
+    if found is None or found.session.mode != "lockstep" or found.channel.rate is not None:
         return
     if message.at("/params/tick") is None:
         yield Told("a frame of a per-tick channel without tick", "/params", ("tick",))
@@ -81,20 +86,23 @@ def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name != "obs.frame":
         _start_again(memory, message)
         return
-    found, seq = _channel(memory, message), whole(message.at("/params/seq"))
-    if found is None or seq is None or not (found[0].whole and memory.complete and found[0].inline):
+    found = _frame(memory, message)
+    if found is None or not (found.session.whole and memory.complete and found.session.inline):
         return
-    last = memory.notes.get(found[2])
-    most, key = whole(found[1].declared.get("keyframe_interval")), _flags(message) & KEYFRAME
+    seq = found.seq
+    if seq is None:
+        return
+    last = memory.notes.get(found.place)
+    most, key = whole(found.channel.declared.get("keyframe_interval")), found.flags & KEYFRAME
     if key:
-        memory.notes[found[2]] = (seq, seq)
+        memory.notes[found.place] = (seq, seq)
         yield HOLDS
     elif last is None:
-        memory.notes[found[2]] = (None, seq)
-        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), _flags(message))
+        memory.notes[found.place] = (None, seq)
+        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), found.flags)
     else:
-        memory.notes[found[2]] = (last[0] if seq == last[1] + 1 else None, seq)
-        yield from _between(memory, found[2], seq, most)
+        memory.notes[found.place] = (last[0] if seq == last[1] + 1 else None, seq)
+        yield from _between(memory, found.place, seq, most)
 
 
 def _start_again(memory: Memory, message: Message) -> None:
@@ -136,10 +144,11 @@ def current(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _first(memory: Memory, message: Message) -> Iterable[Told]:
-    found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
-    since = memory.notes.pop(("new", *found[2]), None) if found else None
-    if found is None or since is None or time is None:
+    found = _frame(memory, message)
+    since = memory.notes.pop(("new", *found.place), None) if found else None
+    if found is None or since is None or found.time is None:
         return
+    time = found.time
     allowed = int(_stale_after(found[1]) + memory.options["grace"]) * MS
     if since - time > allowed:
         said = f"the first frame is of {time}, and it was {since} when the channel was granted"
@@ -160,17 +169,14 @@ def gaps(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name != "obs.frame":
         _start_again(memory, message)
         return
-    found, seq = _channel(memory, message), whole(message.at("/params/seq"))
-    if (
-        found is None
-        or seq is None
-        or found[1].declared.get("loss_class") != "reliable"
-        or not found[0].inline
-    ):
+    found = _frame(memory, message)
+    if found is None or found.channel.declared.get("loss_class") != "reliable" or not found.session.inline:
         return
-    last = memory.notes.get(found[2])
-    memory.notes[found[2]] = seq
-    if last is None or _flags(message) & RESYNC or seq <= last:
+    seq, last = found.seq, memory.notes.get(found.place)
+    if seq is None:
+        return
+    memory.notes[found.place] = seq
+    if last is None or found.flags & RESYNC or seq <= last:
         return  # that it does not grow is another requirement's matter
     if seq == last + 1:
         yield HOLDS
@@ -185,33 +191,34 @@ def resync(memory: Memory, message: Message) -> Iterable[Told]:
         for row in tables(message.at("/result/granted/channels")):
             memory.notes[str(message.at("/result/session_id")), whole(row.get("channel_id"))] = True
         return
-    found = _channel(memory, message)
-    if found is None or not memory.notes.pop(found[2], False):
+    found = _frame(memory, message)
+    if found is None or not memory.notes.pop(found.place, False):
         return
-    if found[1].declared.get("loss_class") != "reliable":
+    if found.channel.declared.get("loss_class") != "reliable":
         return
-    if _flags(message) & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
+    if found.flags & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
         yield HOLDS
     else:
         said = "the first frame of a reliable channel after a resumption is no keyframe with resync"
-        yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), _flags(message))
+        yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), found.flags)
 
 
 @rule("obs.frame", "cmd.frame")
 def rate(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside."""
-    found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
-    if found is None or found[1].rate is None or time is None:
+    found = _frame(memory, message)
+    if found is None or found.channel.rate is None or found.time is None:
         return
-    times: deque[int] = memory.notes.setdefault(found[2], deque())
+    time = found.time
+    times: deque[int] = memory.notes.setdefault(found.place, deque())
     times.append(time)
     while times[0] <= time - 1000 * MS:
         times.popleft()
-    most = found[1].rate * 1.1 + 2
+    most = found.channel.rate * 1.1 + 2
     if len(times) > most:
-        said = f"{len(times)} frames within a second; the channel was granted {found[1].rate} Hz"
+        said = f"{len(times)} frames within a second; the channel was granted {found.channel.rate} Hz"
         times.clear()
-        yield Told(said, "/params/ts_mono_ns", (found[1].rate,))
+        yield Told(said, "/params/ts_mono_ns", (found.channel.rate,))
     elif len(times) > 1:
         yield HOLDS
 
@@ -239,7 +246,7 @@ def size(memory: Memory, message: Message) -> Iterable[Told]:
 @lru_cache(maxsize=8)
 def _bytes(payload: str) -> bytes | None:
     try:
-        return base64.b64decode(payload, validate=True)
+        return binascii.a2b_base64(payload, strict_mode=True)
     except (binascii.Error, ValueError):
         return None
 
@@ -256,10 +263,10 @@ def _read(payload: str) -> jsontext.Parsed:
     return jsontext.parse(text) if text is not None else jsontext.Parsed(None, faults)
 
 
-def _json(found: tuple[Session, Channel, Place] | None, message: Message) -> Any:
+def _json(found: Frame | None, message: Message) -> Any:
     """The payload of a frame whose modality is JSON; None where it is another, or no JSON."""
     payload = message.at("/params/payload_b64")
-    if found is None or not str(found[1].declared.get("modality")).endswith("json"):
+    if found is None or not str(found.channel.declared.get("modality")).endswith("json"):
         return None
     return _read(payload).value if isinstance(payload, str) else None
 
@@ -267,11 +274,11 @@ def _json(found: tuple[Session, Channel, Place] | None, message: Message) -> Any
 @rule("obs.frame")
 def payload(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-MOD-001: a payload is what the channel's modality and schema say."""
-    found, text = _channel(memory, message), message.at("/params/payload_b64")
+    found, text = _frame(memory, message), message.at("/params/payload_b64")
     data = _bytes(text) if isinstance(text, str) else None
     if found is None or data is None:
         return
-    kind, wrong = str(found[1].declared.get("modality")), ""
+    kind, wrong = str(found.channel.declared.get("modality")), ""
     if kind.endswith("json"):
         fatal = _read(text).fatal
         wrong = f"no JSON: {fatal.message}" if fatal else _refused(memory, found, message)
@@ -282,28 +289,30 @@ def payload(memory: Memory, message: Message) -> Iterable[Told]:
     yield Told(f"the payload of a {kind} channel is {wrong}", "/params/payload_b64") if wrong else HOLDS
 
 
-def _refused(memory: Memory, found: tuple[Session, Channel, Place], message: Message) -> str:
+def _refused(memory: Memory, found: Frame, message: Message) -> str:
     """Why the schema of an event channel refuses a whole state; a delta need not be one."""
-    schema = table(found[1].declared.get("schema"))
-    if found[1].declared.get("modality") != "text/event+json" or not schema.keys() & {"type", "properties"}:
+    schema = table(found.channel.declared.get("schema"))
+    if found.channel.declared.get("modality") != "text/event+json" or not schema.keys() & {"type", "properties"}:
         return ""
-    if not _flags(message) & KEYFRAME:
+    if not found.flags & KEYFRAME:
         return ""
-    if found[2] not in memory.notes:
-        memory.notes[found[2]] = embedded(memory.pack.schemas("receiver"), schema, "")
-    judge = memory.notes[found[2]]
+    if found.place not in memory.notes:
+        memory.notes[found.place] = embedded(memory.pack.schemas("receiver"), schema, "")
+    judge = memory.notes[found.place]
     return "" if judge is None or judge(_json(found, message)) else "not as the channel's schema has it"
 
 
 @rule("obs.frame")
 def metadata(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-007: ts_sim_ns and ts_send_ns are members of the frame, and not of its payload."""
-    found = _channel(memory, message)
+    found = _frame(memory, message)
     body = _json(found, message)
     if found is None or not isinstance(body, dict):
         return
-    declared = str(found[1].declared.get("schema"))
-    inside = [name for name in ("ts_sim_ns", "ts_send_ns") if name in body and name not in declared]
+    inside = [name for name in ("ts_sim_ns", "ts_send_ns") if name in body]
+    if inside:
+        declared = str(found.channel.declared.get("schema"))
+        inside = [name for name in inside if name not in declared]
     if inside:
         yield Told(f"the payload holds {' and '.join(inside)}", "/params/payload_b64", (), inside)
     else:
@@ -313,9 +322,9 @@ def metadata(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("obs.frame")
 def events(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-003: an event channel does not carry the events of the protocol's registry."""
-    found = _channel(memory, message)
+    found = _frame(memory, message)
     body = _json(found, message)
-    if found is None or found[1].declared.get("modality") != "text/event+json" or not isinstance(body, dict):
+    if found is None or found.channel.declared.get("modality") != "text/event+json" or not isinstance(body, dict):
         return
     event = body.get("event")
     schemas = memory.pack.schemas("receiver")
@@ -362,9 +371,10 @@ def fresh(memory: Memory, message: Message) -> Iterable[Told]:
     if session is None or session.mode != "streaming":
         return
     if message.name == "obs.frame":
-        found, time = _channel(memory, message), whole(message.at("/params/ts_mono_ns"))
-        if found is not None and time is not None:
-            memory.notes.setdefault(found[2], deque(maxlen=REMEMBERED)).append((time, message.event))
+        found = _frame(memory, message)
+        if found is not None and found.time is not None:
+            frames = memory.notes.setdefault(found.place, deque(maxlen=REMEMBERED))
+            frames.append((found.time, message.event))
         return
     stated = whole(message.at("/params/basis_ts_mono_ns"))
     outdated: list[Event] = []  # of each channel, the frame with which the basis became stale
@@ -392,9 +402,9 @@ def applied(memory: Memory, message: Message) -> Iterable[Told]:
     if session is None or not (session.whole and session.inline and memory.complete):
         return
     if message.name == "cmd.frame":
-        found = _channel(memory, message)
+        found = _frame(memory, message)
         if found is not None:
-            key, seq = (session.key, found[1].name), whole(message.at("/params/seq"))
+            key, seq = (session.key, found.channel.name), found.seq
             sent, last = memory.notes.get(key, (0, None))
             # Those whose numbers are missing were sent all the same.
             grown = seq - last if seq is not None and last is not None and seq > last else 1

@@ -128,10 +128,10 @@ class Memory:
         self.doubts: dict[str | None, int] = {}
         self.doubted = 0
         self.again = False
-        self._now: Observation | None = None
-        self._judged = False
+        self.now: Observation | None = None
+        self.judged = False
+        """Whether the message that is observed now can be judged."""
         self._due: Message | None = None
-        self._found_of: Message | None = None
         self._found: dict[str, Any] = {}
         self.sessions: dict[str, Session] = {}
         self.opened: set[str] = set()
@@ -142,10 +142,12 @@ class Memory:
 
     def attend(self, seen: Observation) -> bool:
         """Learn from what came before; whether this message can be judged, of which nothing is learnt yet."""
-        if seen is not self._now:
+        if seen is not self.now:
             self.catch_up()
-            self._now, self._judged = seen, self._meet(seen)
-        return self._judged
+            self.now = seen
+            self._found.clear()
+            self.judged = self._meet(seen)
+        return self.judged
 
     def catch_up(self) -> None:
         """Learn from the message that was judged last."""
@@ -180,9 +182,6 @@ class Memory:
 
     def once(self, name: str, message: Message, look: Callable[[Memory, Message], Any]) -> Any:
         """What `look` finds of the message that is judged, which is looked for once for all rules."""
-        if self._found_of is not message:
-            self._found_of = message
-            self._found.clear()
         if name not in self._found:
             self._found[name] = look(self, message)
         return self._found[name]
@@ -190,7 +189,7 @@ class Memory:
     @property
     def complete(self) -> bool:
         """Whether everything was understood that may matter to the message that is judged."""
-        message = self._now.message if self._now else None
+        message = self.now.message if self.now else None
         if not self.doubts:
             return True
         return not any(one in self.doubts for one in (None, *(self._scope(message) if message else ())))

@@ -79,26 +79,28 @@ class _Ruled:
     def see(self, seen: Observation) -> Iterable[Finding]:
         """What the rule says of the message."""
         memory, message = self._memory, seen.message
-        if not memory.attend(seen) or message is None or (memory.again and not self._replays):
+        judged = memory.judged if memory.now is seen else memory.attend(seen)
+        if not judged or message is None or (memory.again and not self._replays):
             return ()
         if not (seen.plain or message.is_a(self._kinds)):
             return ()
+        if self._doubts != memory.doubted:
+            self._forget_doubtful()
+        memory.notes, memory.options = self._notes, self._parameters
         found: list[Finding] = []
-        for one in self._judge(self._asked(), message):
+        for one in self._judge(memory, message):
             if one.said or seen.praise:
                 found.append(self._finding(message, one))
         return found
 
-    def _asked(self) -> Memory:
-        """What the record has told, with this rule's own notes and parameters."""
+    def _forget_doubtful(self) -> None:
+        """Drop the notes on what may have changed since, unheard."""
         memory = self._memory
-        memory.notes, memory.options = self._notes, self._parameters
-        if self._doubts != memory.doubted:
-            for doubtful, number in memory.doubts.items():
-                if number > self._doubts:
-                    memory.forget(doubtful)
-            self._doubts = memory.doubted
-        return memory
+        memory.notes = self._notes
+        for doubtful, number in memory.doubts.items():
+            if number > self._doubts:
+                memory.forget(doubtful)
+        self._doubts = memory.doubted
 
     def _finding(self, message: Message, told: Told) -> Finding:
         about = told.about or message
@@ -117,10 +119,14 @@ class _Ruled:
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Praise for what nothing was said against, if the record is complete."""
-        self._memory.catch_up()
+        memory = self._memory
+        memory.catch_up()
         if self._ending is None or not complete:
             return []
-        return [passed(self._requirement, message) for message in self._ending(self._asked())]
+        if self._doubts != memory.doubted:
+            self._forget_doubtful()
+        memory.notes = self._notes
+        return [passed(self._requirement, message) for message in self._ending(memory)]
 
 
 def rule(*kinds: str, ending: Ending | None = None, replays: bool = False) -> Callable[[Rule], CheckFactory]:
