@@ -71,6 +71,9 @@ class Alternatives:
 
     def feed(self, event: Event) -> list[Against]:
         """What can be told after this event."""
+        if len(self._all) == 1 and not self._all[0].held:
+            found = self._all[0].monitor.feed(event)
+            return [(one, event) for one in found if _is_against(one)] if found else []
         newest, *others = self._all
         newest.see([event])
         if others:

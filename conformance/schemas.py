@@ -259,7 +259,8 @@ class Schemas:
 
     def overlay(self, location: str, wanted: Mapping[str, Schema]) -> Schema | None:
         """A schema that holds what `places` finds to what is wanted there; None where none can say that."""
-        return self._places.overlay(location, wanted)
+        found = self._places.overlay(location, wanted)
+        return None if found is None else dict(found)
 
     @cached_property
     def _places(self) -> Places:

@@ -11,6 +11,7 @@ from conformance.events import Received, Sent
 from conformance.findings import Finding, Requirement
 from conformance.lapses import Lapse, between
 from conformance.packs import Pack
+from conformance.remembered import forget_oldest, recall
 
 
 class _Waiting(NamedTuple):
@@ -56,7 +57,7 @@ class Answered:
                 if not waiting.overdue and message.party != waiting.request.party:
                     here[number] = self._after(waiting, message)
         if message.is_a(self._on):
-            self._open.setdefault(message.event.connection, {})[message.seq] = _Waiting(message)
+            recall(self._open, message.event.connection, dict)[message.seq] = _Waiting(message)
 
     def _lose(self, seen: Observation) -> None:
         party = getattr(seen.event, "party", None)
@@ -95,7 +96,7 @@ class UniqueIds:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._used: dict[tuple[str, str], set[tuple[str, Any]]] = {}
+        self._used: dict[tuple[str, str, tuple[str, Any]], None] = {}
         self.hears = frozenset(kind.name for kind in pack.kinds if kind.when.get("part") == "request")
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -105,13 +106,13 @@ class UniqueIds:
             return
         if not message.party:  # it may be either side's own
             return
-        number = id_key(event.value["id"])
-        used = self._used.setdefault((event.connection, message.party), set())
-        if number in used:
+        number = (event.connection, message.party, id_key(event.value["id"]))
+        if number in self._used:
             said = f"the id {event.value['id']!r} was used for an earlier request on this connection"
             yield failed(self._requirement, message, said, "/id", actual=event.value["id"])
         else:
-            used.add(number)
+            self._used[number] = None
+            forget_oldest(self._used)
             if seen.praise:
                 yield passed(self._requirement, message)
 

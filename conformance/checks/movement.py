@@ -112,7 +112,7 @@ class TerminalSilence:
             if move.before in self._states:
                 said = f"{move.entity} had ended as {move.before}, and {message.name} says something more"
                 yield failed(self._requirement, message, said, moved.state_at, actual=message.name)
-            elif move.edge is not None and move.target in self._states:
+            elif seen.praise and move.edge is not None and move.target in self._states:
                 self._ended[seen.session, move.entity] = message
 
     def _lose(self, seen: Observation) -> None:

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.checks.delivery import said_again
-from conformance.checks.remembered import forget_oldest, recall
 from conformance.correlation import ByKind, Message, Sessions, id_key
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.integers import counter
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, recall
 from conformance.wording import shown
 
 Measure = Callable[[JSON], Any]
@@ -152,7 +153,7 @@ class Sequence:
     ) -> Iterable[Finding]:
         count.last = number
         first = self._texts.setdefault((count.epoch, number), message)
-        forget_oldest(self._texts)
+        forget_oldest(self._texts, REMEMBERED_MESSAGES)
         if number <= count.replay_to and not _repeats(first, message):
             said = f"the replay of number {number} differs from what was first sent"
             wanted, told = (first.value,), message.value
@@ -194,7 +195,7 @@ class Gaps:
 class _Series(NamedTuple):
     """A row of a `monotonic` check, read."""
 
-    index: int
+    number: int
     on: frozenset[str]
     at: str
     order: str
@@ -203,14 +204,12 @@ class _Series(NamedTuple):
     strict: bool
 
     @classmethod
-    def of(cls, index: int, row: dict[str, Any]) -> _Series:
+    def of(cls, number: int, row: dict[str, Any]) -> _Series:
         """The row as it stands in a pack."""
         per = row.get("per", ())
         per = (per,) if isinstance(per, str) else tuple(per)
-        measured = measure(row.get("as", "counter"))
-        return cls(
-            index, frozenset(row["on"]), row["at"], row.get("order", ""), per, measured, row.get("strict", False)
-        )
+        measured, strict = measure(row.get("as", "counter")), row.get("strict", False)
+        return cls(number, frozenset(row["on"]), row["at"], row.get("order", ""), per, measured, strict)
 
 
 @register("monotonic")
@@ -246,7 +245,7 @@ class Monotonic:
         series = [message.at(pointer) for pointer in row.per]
         if value is None or None in series:
             return ()  # or nobody knows to which series it belongs
-        key = (seen.session, row.index, *map(id_key, series))  # 1 and 1.0 are one series
+        key = (seen.session, row.number, *map(id_key, series))  # 1 and 1.0 are one series
         before = self._last.get(key)
         last, said_last, last_order = before or (value, raw, -1)
         if order is not None and order <= last_order:
@@ -317,6 +316,14 @@ class Ordered:
         return ()
 
 
+class _Used(NamedTuple):
+    """The message that had a value first: it takes less room as a text than as what that says."""
+
+    name: str
+    seq: int
+    text: str
+
+
 @register("unique")
 class Unique:
     """A value is used for one message of a session; only that message, said again, may have it too.
@@ -329,7 +336,7 @@ class Unique:
         self._requirement = requirement
         self._spec = spec
         self.hears = frozenset(spec["on"])
-        self._first: dict[tuple[str, str], Message] = {}
+        self._first: dict[tuple[str, str], _Used] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that is not the first of its session."""
@@ -338,12 +345,14 @@ class Unique:
         return self._judge(seen, message, value) if message and isinstance(value, str) else ()
 
     def _judge(self, seen: Observation, message: Message, value: str) -> Iterable[Finding]:
-        others = bool(self._first)
-        first = self._first.setdefault((seen.session, value), message)
-        if first is message:
-            if others:
+        others, key = bool(self._first), (seen.session, value)
+        first = self._first.get(key)
+        if first is None:
+            self._first[key] = _Used(message.name, message.seq, message.event.text)
+            forget_oldest(self._first)
+            if others and seen.praise:
                 yield passed(self._requirement, message)
-        elif said_again(first, message, self._spec.get("except", ())):
+        elif said_again(jsontext.parse(first.text).value, message.value, self._spec.get("except", ())):
             yield passed(self._requirement, message)
         else:
             said = f"{shown(value)} was used for another message: {first.name}, number {first.seq}"

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.checks import Observation, failed, passed, register, same
-from conformance.checks.remembered import REMEMBERED, forget_oldest, recall
 from conformance.checks.screens import is_quotable, leads_through_items, within
 from conformance.correlation import ByKind, Message
 from conformance.events import JSON
 from conformance.findings import BrokenConstraint, Finding, Requirement
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED, forget_oldest, recall
 from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 

@@ -55,8 +55,10 @@ class _Ruled:
         judge: Rule,
         ending: Ending | None,
         replays: bool,
+        mode: str,
     ) -> None:
         self._requirement = requirement
+        self._mode = mode
         self._replays = replays
         self._parameters = parameters
         self._kinds = kinds
@@ -74,6 +76,7 @@ class _Ruled:
     def joins(self, shared: dict[str, Any]) -> Follower:
         """The memory that all rules of one stream share."""
         self._memory = shared.setdefault("awp", self._memory)
+        self._memory.noted.append(self._notes)
         return self._memory
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -83,6 +86,8 @@ class _Ruled:
         if not judged or message is None or (memory.again and not self._replays):
             return ()
         if not (seen.plain or message.is_a(self._kinds)):
+            return ()
+        if self._mode and (memory.here is None or memory.here.mode != self._mode):
             return ()
         if self._doubts != memory.doubted:
             self._forget_doubtful()
@@ -129,14 +134,17 @@ class _Ruled:
         return [passed(self._requirement, message) for message in self._ending(memory)]
 
 
-def rule(*kinds: str, ending: Ending | None = None, replays: bool = False) -> Callable[[Rule], CheckFactory]:
+def rule(
+    *kinds: str, ending: Ending | None = None, replays: bool = False, mode: str = ""
+) -> Callable[[Rule], CheckFactory]:
     """Make a function a check of messages of these kinds; `ending` gives those that stood when the record
-    was over. With `replays`, it is also asked about notifications that are only said again."""
+    was over. With `replays`, it is also asked about notifications that are only said again; with `mode`,
+    only about sessions of this time model."""
 
     def make(judge: Rule) -> CheckFactory:
         def factory(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
             parameters, of = spec.get("parameters", {}), frozenset(kinds)
-            return _Ruled(requirement, parameters, pack, of, judge, ending, replays)
+            return _Ruled(requirement, parameters, pack, of, judge, ending, replays, mode)
 
         factory.__doc__ = judge.__doc__
         return factory

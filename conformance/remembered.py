@@ -11,17 +11,19 @@ from typing import Final, TypeVar
 REMEMBERED: Final = 20_000
 """So many things of one sort are remembered by one check; more than ever go on at the same time."""
 
+REMEMBERED_MESSAGES: Final = 2_000
+"""So many whole messages are."""
+
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
 def recall(known: dict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
     """What is known by the key; if nothing is, it is made, and the oldest is forgotten for it."""
-    found = known.get(key)
-    if found is None:
-        found = known[key] = make()
+    if key not in known:
+        known[key] = make()
         forget_oldest(known)
-    return found
+    return known[key]
 
 
 def forget_oldest(known: dict[Key, Value], most: int = REMEMBERED) -> bool:
