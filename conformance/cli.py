@@ -7,6 +7,7 @@ that Python and click take to start.
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import sys
 from collections.abc import Callable, Iterable
@@ -136,6 +137,8 @@ def validate(
 def _validate(paths: Iterable[Path], options: validation.Options, form: str) -> int:
     from conformance import judgement, validation, writers
 
+    # What is kept of a record has no cycles, and would be looked through for some again and again.
+    gc.set_threshold(20_000, 50, 1_000)
     writer = writers.writer(form, say, width())
     judged = []
     for path in paths:

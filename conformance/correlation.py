@@ -15,7 +15,7 @@ from conformance.events import JSON, Spoken
 from conformance.integers import integral
 from conformance.kinds import Kinds, fits
 from conformance.packs import Kind, Pack
-from conformance.remembered import REMEMBERED, forget_oldest, recall
+from conformance.remembered import forget_oldest, oldest, recall
 from conformance.wording import by_nearness, nearest, shown, type_name
 
 
@@ -180,10 +180,9 @@ class Correlator:
             recall(self._asked, (event.connection, party), lambda: value["id"])
             key = (event.connection, party, id_key(value["id"]))
             waiting = self._open.setdefault(key, [])
-            if len(self._open) > REMEMBERED:
-                oldest = next(iter(self._open))
-                self.lose(*oldest[:2])  # its answer may come all the same
-                del self._open[oldest]
+            for place in oldest(self._open):
+                self.lose(*place[:2])  # its answer may come all the same
+                del self._open[place]
             if waiting:
                 self.lose(event.connection, party)  # it may have been meant to have another id
             waiting.append(message)

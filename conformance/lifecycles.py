@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from conformance.errors import BadPack
-from conformance.remembered import REMEMBERED, forget_oldest
+from conformance.remembered import forget_oldest, oldest
 
 
 class Transition(NamedTuple):
@@ -143,10 +143,9 @@ class States:
         self._at[entity] = state
         if self.lifecycle.is_terminal(state):
             self._over[entity] = None
-            if len(self._over) > REMEMBERED:
-                oldest = next(iter(self._over))
-                del self._over[oldest]
-                self._at.pop(oldest, None)
+            for name in oldest(self._over):
+                del self._over[name]
+                self._at.pop(name, None)
                 self._complete = False
         else:
             self._over.pop(entity, None)

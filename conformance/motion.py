@@ -11,7 +11,7 @@ from conformance.correlation import ByKind, Message, Sessions
 from conformance.jsontext import parse
 from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
-from conformance.remembered import REMEMBERED, recall
+from conformance.remembered import oldest, recall
 
 
 class _Delivered(NamedTuple):
@@ -82,10 +82,9 @@ class Motion:
         found = self._states.get(key)
         if found is None:
             found = self._states[key] = States(table)
-            if len(self._states) > REMEMBERED:
-                oldest = next(iter(self._states))
-                del self._states[oldest]
-                self._sessions.lose(oldest[0])
+            for session, name in oldest(self._states):
+                del self._states[session, name]
+                self._sessions.lose(session)
         return found
 
     def lose_all(self) -> None:
@@ -187,7 +186,7 @@ class Motion:
         first = self._delivered.get(key)
         if first is None:
             self._deliver(key, _Delivered(message.seq, message.name, message.event.text, entity, state))
-            return type(number) is int and number <= self._before.get(key[0], -1)
+            return type(number) is int and 0 <= number <= self._before.get(key[0], -1)
         if first.seq == message.seq:
             return False
         if first.name == message.name:
@@ -197,8 +196,7 @@ class Motion:
 
     def _deliver(self, key: tuple[str, str], delivered: _Delivered) -> None:
         self._delivered[key] = delivered
-        if len(self._delivered) > REMEMBERED:
-            session, number = oldest = next(iter(self._delivered))
-            del self._delivered[oldest]
+        for session, number in oldest(self._delivered):
+            del self._delivered[session, number]
             if number.isdecimal():
                 self._before[session] = max(int(number), recall(self._before, session, lambda: -1))

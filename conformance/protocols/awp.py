@@ -15,7 +15,7 @@ from conformance.correlation import Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.lifecycles import Move
 from conformance.packs import Pack
-from conformance.remembered import REMEMBERED, REMEMBERED_MESSAGES, forget_oldest, recall
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest, recall
 
 CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
 """The members that make two submissions identical or not (AWP-ACT-001, AWP-ACT-009)."""
@@ -208,10 +208,9 @@ class Refusal:
 
     def _admit(self, key: tuple[str, str]) -> None:
         self._admitted[key] = None
-        if len(self._admitted) > REMEMBERED:  # what else its session admitted is not known any longer
-            session, _ = oldest = next(iter(self._admitted))
-            del self._admitted[oldest]
-            self._sessions.lose(session)
+        for old in oldest(self._admitted):  # what else its session admitted is not known any longer
+            del self._admitted[old]
+            self._sessions.lose(old[0])
 
     def _pulled(self, message: Message, key: tuple[str, str]) -> Iterable[Finding]:
         if key not in self._refused:

@@ -13,6 +13,7 @@ from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_things import MS, Channel, Session
 from conformance.protocols.awp_values import names, tables, whole
+from conformance.remembered import forget_oldest
 
 KEYFRAME, RESYNC = 1, 8
 """Bits of a frame's flags."""
@@ -256,8 +257,7 @@ def basis(memory: Memory, message: Message) -> Iterable[Told]:
         times = told.setdefault(session.key, {})
         time = whole(memory.params.get("ts_mono_ns"))
         times[time] = True
-        if time is None or len(times) > REMEMBERED:
-            del times[next(iter(times))]
+        if time is None or forget_oldest(times, REMEMBERED):
             told["forgotten", session.key] = True
         return
     stated = whole(memory.params.get("basis_ts_mono_ns"))

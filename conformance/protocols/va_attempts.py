@@ -20,7 +20,7 @@ from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.lapses import told
 from conformance.packs import Pack
-from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest
 from conformance.wording import shown
 
 RESULTS = ["completed", "failed", "blocked"]
@@ -133,9 +133,8 @@ class Attempts:
 
     def _end(self, attempt: Attempt) -> None:
         self._over[str(attempt.dispatch.at("/correlationId"))] = None
-        if len(self._over) > REMEMBERED_MESSAGES:
-            oldest = next(iter(self._over))
-            forgotten, _ = self._known.pop(oldest), self._over.pop(oldest)
+        for name in oldest(self._over, REMEMBERED_MESSAGES):
+            forgotten, _ = self._known.pop(name), self._over.pop(name)
             task = str(forgotten.dispatch.at("/payload/task/id"))
             if self._latest.get(task) is forgotten:
                 del self._latest[task]
