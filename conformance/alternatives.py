@@ -68,6 +68,9 @@ class Alternatives:
 
     def feed(self, event: Event) -> list[Against]:
         """What can be told after this event."""
+        if len(self._all) == 1 and not self._older and not self.chosen.held:
+            found = self.chosen.monitor.feed(event)
+            return [(one, event) for one in found if _is_against(one)] if found else []
         newest = self.chosen
         newest.see([event])
         if self._older or len(self._all) > 1:

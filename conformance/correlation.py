@@ -15,6 +15,7 @@ from conformance.events import JSON, Spoken
 from conformance.integers import integral
 from conformance.kinds import Kinds, fits
 from conformance.packs import Kind, Pack
+from conformance.remembered import forget_oldest, oldest, recall
 from conformance.wording import by_nearness, nearest, shown, type_name
 
 
@@ -56,12 +57,19 @@ class Message(NamedTuple):
 
     def at(self, pointer: str) -> JSON:
         """The value at a pointer of the message, or None."""
-        found = jsontext.resolve(self.event.value, pointer)
-        return None if found is jsontext.MISSING else found
+        found = self.event.value
+        for step in jsontext.steps(pointer):
+            if type(found) is not dict:  # an item of an array, or nothing
+                whole = jsontext.resolve(self.event.value, pointer)
+                return None if whole is jsontext.MISSING else whole
+            found = found.get(step)
+            if found is None:
+                return None
+        return found
 
     def is_a(self, names: Collection[str]) -> bool:
         """Whether its name or its kind is among `names`; `*` is any."""
-        if "*" in names or self.name in names:
+        if self.name in names or "*" in names:
             return True
         return self.kind is not None and self.kind.name in names
 
@@ -90,6 +98,10 @@ def id_key(value: JSON) -> tuple[str, Any]:
     """What two ids of JSON-RPC have in common that are the same id."""
     # JSON-RPC 2.0, section 4: an id is a string, a number or null, and is echoed as it is. As numbers,
     # 1 and 1.0 are the same.
+    if type(value) is int:
+        return "number", value
+    if type(value) is str:
+        return "string", value
     if type_name(value) == "number":
         return "number", int(value) if integral(value) else value
     return type_name(value), value if isinstance(value, str) else repr(value)
@@ -109,7 +121,7 @@ class Correlator:
         self._forced = pack.kind(forced_kind) if forced_kind else None
         self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._open: dict[tuple[str, str, tuple[str, Any]], list[Message]] = {}
-        self._from_start: set[str] = set()
+        self._from_start: dict[str, None] = {}
         self._other: dict[str, tuple[str, ...]] = {}
         self._asked: dict[tuple[str, str], JSON] = {}
         """The first id that each party used on each connection."""
@@ -165,8 +177,12 @@ class Correlator:
         if part == "request":
             # Who asks out of turn may be answered by either side.
             party = "" if is_from_the_wrong_side(message) else message.party
-            self._asked.setdefault((event.connection, party), value["id"])
-            waiting = self._open.setdefault((event.connection, party, id_key(value["id"])), [])
+            recall(self._asked, (event.connection, party), lambda: value["id"])
+            key = (event.connection, party, id_key(value["id"]))
+            waiting = self._open.setdefault(key, [])
+            for place in oldest(self._open):
+                self.lose(*place[:2])  # its answer may come all the same
+                del self._open[place]
             if waiting:
                 self.lose(event.connection, party)  # it may have been meant to have another id
             waiting.append(message)
@@ -216,7 +232,8 @@ class Correlator:
 
     def opened(self, connection: str) -> None:
         """The record holds this connection from its beginning: every request of it is there."""
-        self._from_start.add(connection)
+        self._from_start[connection] = None
+        forget_oldest(self._from_start)
 
     def _was_asked(self, event: Spoken, number: JSON) -> bool:
         """Whether a request with this id would be in the record, had there been one.
@@ -322,7 +339,7 @@ class Sessions:
         self._rows = rows
         self._beginning = ByKind(lambda message: [row for row in rows if message.is_a(row["on"])])
         self._of: dict[str, str] = {}
-        self._whole: set[str] = set()
+        self._whole: dict[str, None] = {}
 
     @property
     def hears(self) -> frozenset[str]:
@@ -337,10 +354,16 @@ class Sessions:
         """The row that the message fits, if it begins or resumes a session, which then is current."""
         for row in self._beginning.of(message):
             self._of[message.event.connection] = str(message.at(row["key"]))
+            forget_oldest(self._of)
             if "after" not in row:
-                self._whole.add(self.of(message))
+                self._whole[self.of(message)] = None
+                forget_oldest(self._whole)
             return row
         return None
+
+    def lose(self, session: str) -> None:
+        """Nobody knows any longer how the session began."""
+        self._whole.pop(session, None)
 
     def forget(self) -> None:
         """No session is known any longer."""

@@ -97,6 +97,15 @@ def plain(data: bytes) -> JSON:
     return value if isinstance(value, dict) else None
 
 
+def is_exact(value: JSON) -> bool:
+    """Whether an engine that calculates in floats, and in integers of 64 bits, sees each number as it is."""
+    try:
+        orjson.dumps(value)
+    except (TypeError, UnicodeEncodeError):  # a Decimal, or a greater integer
+        return False
+    return True
+
+
 def written(value: JSON) -> str:
     """A value that `plain` can give, as text without spaces; empty for any other."""
     try:
@@ -360,8 +369,9 @@ def parts(pointer: str) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _steps(pointer: str) -> tuple[str, ...]:
-    return tuple(parts(pointer))  # the same few are asked for with every message
+def steps(pointer: str) -> tuple[str, ...]:
+    """The steps of a JSON Pointer; the same few are asked for with every message."""
+    return tuple(parts(pointer))
 
 
 _BAD_TILDE = re.compile(r"~(?![01])")
@@ -379,7 +389,7 @@ MISSING: Final[Any] = _Missing()
 
 def resolve(value: JSON, pointer: str) -> JSON:
     """The part of a value that a JSON Pointer means (RFC 6901 §4), or MISSING."""
-    for step in _steps(pointer):
+    for step in steps(pointer):
         if type(value) is dict:
             value = value.get(step, MISSING)
         elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):

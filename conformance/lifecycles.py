@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from conformance.errors import BadPack
+from conformance.remembered import forget_oldest, oldest
 
 
 class Transition(NamedTuple):
@@ -97,7 +98,8 @@ class States:
     def __init__(self, lifecycle: Lifecycle) -> None:
         self.lifecycle = lifecycle
         self._at: dict[str, str | None] = {}
-        self._refused: set[str] = set()
+        self._over: dict[str, None] = {}
+        self._refused: dict[str, None] = {}
         self._complete = True
 
     def state(self, entity: str) -> str | None:
@@ -111,7 +113,8 @@ class States:
     def forget(self, entity: str) -> None:
         """The entity never came to be (its creation was refused)."""
         self._at.pop(entity, None)
-        self._refused.add(entity)
+        self._refused[entity] = None
+        forget_oldest(self._refused)
 
     def lose(self, entity: str | None = None) -> None:
         """Nobody knows any longer where the entity stands, or, where none is named, any of them."""
@@ -131,10 +134,23 @@ class States:
         before = self._at.get(entity)
         edge = self.lifecycle.edge(before, target) if before is not None else None
         if target in self.lifecycle.classes and (before is None or edge is not None):
-            self._at[entity] = target
+            self._put(entity, target)
         return Move(entity, before, target, edge)
+
+    def _put(self, entity: str, state: str) -> None:
+        """Of those that are over, the latest are remembered; of the others it is then not known any longer
+        that they never began."""
+        self._at[entity] = state
+        if self.lifecycle.is_terminal(state):
+            self._over[entity] = None
+            for name in oldest(self._over):
+                del self._over[name]
+                self._at.pop(name, None)
+                self._complete = False
+        else:
+            self._over.pop(entity, None)
 
     def force(self, entity: str, target: str) -> None:
         """Take over a state that the table does not lead to, where another requirement judges the move."""
         if target in self.lifecycle.classes:
-            self._at[entity] = target
+            self._put(entity, target)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any
 
 from conformance import jsontext
@@ -23,8 +24,12 @@ from conformance.families import CHECKS
 from conformance.findings import BrokenConstraint, Finding, Level
 from conformance.motion import Motion
 from conformance.packs import Pack
+from conformance.screening import Screen, screen
 
 NOT_AN_OBJECT = "WIRE-OBJECT"
+
+ENVELOPE = "jsonrpc.schema.json"
+"""The document of what every message of JSON-RPC is."""
 
 NOT_OBSERVED = ("schema", "scenario")
 """Kinds of check that are not classes: the monitor judges schemas itself, a scenario's steps the rest."""
@@ -68,7 +73,11 @@ class Monitor:
         joined = [_joined(check, shared) for check in self._checks]
         self._followers = [*{id(one): one for one in joined if one is not None}.values()]
         self._hearing = ByKind(self._hearers)
+        self._screens = ByKind(self._screen)
+        self._screened: Screen | None = None
+        """The screen that accepted the message that is judged; none where it is judged in detail."""
         self._complete = True
+        self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._envelope: list[BrokenConstraint] = []
         self.forget()
         self.messages = 0
@@ -99,16 +108,30 @@ class Monitor:
         message = self.message = seen.message
         for follower in self._followers:
             follower.attend(seen)
-        plain = message is not None and seen.fits and seen.lost == _NOTHING and not message.event.faults
-        checks = self._hearing.of(message) if plain and message else self._checks
-        findings = [finding for check in checks for finding in check.see(seen)]
+        findings: list[Finding] = []
+        for check in self._shown(seen):
+            findings += check.see(seen)
         if message is not None:
             self.messages += 1
+            if not findings and seen.fits and not self._praise:
+                return findings
             findings += self._structure(message, seen.fits, findings)
             findings = self._deliveries.news(delivery, findings)
         if not self._praise:
             findings = [finding for finding in findings if not finding.ok]
         return [*_told_once(findings)] if findings else findings
+
+    def _shown(self, seen: Observation) -> list[Check]:
+        """The checks that have to be shown the observation."""
+        if not seen.plain or seen.message is None:
+            return self._checks
+        return self._screened.checks if self._screened else self._hearing.of(seen.message)
+
+    def _screen(self, message: Message) -> tuple[Screen | None]:
+        if self._praise or self._published:
+            return (None,)
+        envelope = ENVELOPE if self._rpc else ""
+        return (screen(message, self._hearing.of(message), self._schemas, envelope),)
 
     def _hearers(self, message: Message) -> list[Check]:
         """The checks to which a message of this kind can matter, if there is nothing odd about it."""
@@ -133,7 +156,11 @@ class Monitor:
         if not isinstance(event, (Sent, Received)):
             return Observation(event), Delivery()
         message = self._correlator.message(event)
-        self._envelope = self._envelope_errors(message)
+        exact = not self._praise and not event.faults and jsontext.is_exact(event.value)
+        self._screened = self._screens.of(message)[0] if exact and message.kind is not None else None
+        if self._screened is not None and not self._screened.accepts(event.value):
+            self._screened = None
+        self._envelope = self._envelope_errors(message) if self._rpc and not self._screened else []
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
@@ -143,15 +170,17 @@ class Monitor:
             self._motion.forget()  # where anything stood, other messages say
         delivery = self._deliveries.of(message)
         lost = self._motion.lose_unnamed(message)
-        moved = tuple(self._motion.of(message, lambda row: self._deliveries.moves(delivery, row)))
-        fits = self._fits(message)
+        moved = self._motion.of(message, partial(self._deliveries.moves, delivery))
+        fits = self._screened is not None or self._fits(message)
         if is_from_the_wrong_side(message):
             lost |= self._motion.lose(message)
             fits = False
-        self._count(moved)
+        if moved:
+            self._count(moved)
         session = self._motion.session(message)
-        again = delivery.again
-        return Observation(event, message, moved, lost, again, session, fits, self._praise), delivery
+        again, praise = delivery.again, self._praise
+        plain = fits and exact and not lost
+        return Observation(event, message, moved, lost, again, session, fits, praise, plain), delivery
 
     def _fits(self, message: Message) -> bool:
         """Whether the message's schema accepts it, if that is what it is judged by."""
@@ -216,9 +245,9 @@ class Monitor:
 
     def _envelope_errors(self, message: Message) -> list[BrokenConstraint]:
         """What keeps the message from being JSON-RPC, where it means to be (and the protocol is)."""
-        if self._pack.meta.get("envelope") != "json-rpc" or not is_call(message.value):
+        if not is_call(message.value):
             return []
-        return self._schemas.errors("jsonrpc.schema.json", message.value)
+        return self._schemas.errors(ENVELOPE, message.value)
 
     def _errors(self, message: Message, location: str, at: str) -> Iterator[BrokenConstraint]:
         part = jsontext.resolve(message.value, at)

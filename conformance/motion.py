@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.checks import Moved, in_role
 from conformance.checks.order import Gaps
-from conformance.correlation import Message, Sessions
+from conformance.correlation import ByKind, Message, Sessions
+from conformance.jsontext import parse
 from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
+from conformance.remembered import oldest, recall
+
+
+class _Delivered(NamedTuple):
+    """What was first told under a number: in which kind of message, its text, and of which entity what."""
+
+    seq: int
+    name: str
+    text: str
+    entity: str
+    state: object
 
 
 class Motion:
@@ -17,26 +29,47 @@ class Motion:
 
     def __init__(self, pack: Pack) -> None:
         self._rows = list(pack.lifecycles.values())
+        self._moving = ByKind(self._rows_of)
+        self._naming = ByKind(self._named_by)
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
         self._gaps = Gaps(pack)
-        self._delivered: dict[tuple[str, str], tuple[Message, str, object]] = {}
+        self._delivered: dict[tuple[str, str], _Delivered] = {}
+        self._before: dict[str, int] = {}
+        """The greatest number of each session of which nobody knows any longer what was told under it."""
 
-    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> Iterator[Moved]:
+    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> tuple[Moved, ...]:
         """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
         self._sessions.begun(message)
-        if not in_role(message):
-            return
+        moving = self._moving.of(message)
+        if not moving or not in_role(message):
+            return ()
+        return tuple(
+            moved
+            for table, row in moving
+            if moves(row)
+            for moved in self._apply(message, row, self._states_of(message, table))
+        )
+
+    def _rows_of(self, message: Message) -> list[tuple[Lifecycle, dict[str, Any]]]:
+        return [(table, row) for table, rows in self._rows for row in rows if message.is_a(row["on"])]
+
+    def _named_by(self, message: Message, *, gap: bool = False) -> list[tuple[Lifecycle, list[str]]]:
+        """The lifecycles, and where a message of its kind itself names each entity that it moves; with a
+        `gap` before it, those too of which it moves none.
+        """
+        found = []
         for table, rows in self._rows:
-            states = self._states_of(message, table)
-            for row in rows:
-                if message.is_a(row["on"]) and moves(row):
-                    yield from self._apply(message, row, states)
+            own = [row for row in rows if row.get("of") != "request" and message.is_a(row["on"])]
+            if own or gap:
+                found.append((table, [str(row["entity"]) for row in own]))
+        return found
 
     def forget(self) -> None:
         """Nothing is known any longer, as at the beginning."""
         self._states.clear()
         self._delivered.clear()
+        self._before.clear()
         self._sessions.forget()
         self._gaps.forget()
 
@@ -45,7 +78,14 @@ class Motion:
         return self._sessions.of(message)
 
     def _states_of(self, message: Message, table: Lifecycle) -> States:
-        return self._states.setdefault((self.session(message), table.name), States(table))
+        key = self.session(message), table.name
+        found = self._states.get(key)
+        if found is None:
+            found = self._states[key] = States(table)
+            for session, name in oldest(self._states):
+                del self._states[session, name]
+                self._sessions.lose(session)
+        return found
 
     def lose_all(self) -> None:
         """What could not be read may have moved anything."""
@@ -67,15 +107,17 @@ class Motion:
         """A message that does not say which entity it is about may be about any, and so may one that is
         missing before it: those that are lost.
         """
-        about: set[str] = set()
+        about: frozenset[str] = frozenset()
+        naming = self._naming.of(message)
         gap = self._gaps.before(message, self.session(message))
-        for table, rows in self._rows:
-            mine = [row for row in rows if message.is_a(row["on"]) and row.get("of") != "request"]
-            if gap or any(not isinstance(message.at(str(row["entity"])), str) for row in mine):
+        if not (gap or naming):
+            return about
+        for table, places in self._named_by(message, gap=True) if gap else naming:
+            if gap or not all(isinstance(message.at(place), str) for place in places):
                 states = self._states_of(message, table)
                 about |= states.known()
                 states.lose()
-        return frozenset(about)
+        return about
 
     def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
         source = message.request if row.get("of") == "request" else message
@@ -139,12 +181,22 @@ class Motion:
     def _is_redelivery(self, message: Message, row: dict[str, Any], entity: str) -> bool:
         if "number" not in row:
             return False
-        key = (self._sessions.of(message), f"{message.at(str(row['number']))}")
-        state = message.at(str(row["state"]))
-        first, about, told = self._delivered.setdefault(key, (message, entity, state))
-        if first is message:
+        number, state = message.at(str(row["number"])), message.at(str(row["state"]))
+        key = (self._sessions.of(message), f"{number}")
+        first = self._delivered.get(key)
+        if first is None:
+            self._deliver(key, _Delivered(message.seq, message.name, message.event.text, entity, state))
+            return type(number) is int and 0 <= number <= self._before.get(key[0], -1)
+        if first.seq == message.seq:
             return False
         if first.name == message.name:
-            return bool(first.value == message.value)
+            return first.text == message.event.text or bool(parse(first.text).value == message.value)
         # What a result reported first, a replay repeats as a notification: the same state of the same entity.
-        return (about, told) == (entity, state)
+        return (first.entity, first.state) == (entity, state)
+
+    def _deliver(self, key: tuple[str, str], delivered: _Delivered) -> None:
+        self._delivered[key] = delivered
+        for session, number in oldest(self._delivered):
+            del self._delivered[session, number]
+            if number.isdecimal():
+                self._before[session] = max(int(number), recall(self._before, session, lambda: -1))

@@ -26,6 +26,26 @@ Step = tuple[Place, JSON, str | None]
 
 _NOWHERE: Place = ("", True)
 
+_FOLLOWED = (
+    *("allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies"),
+    *("properties", "patternProperties", "additionalProperties", "prefixItems", "items", "additionalItems"),
+)
+"""The keywords whose schemas govern parts of a value, or the whole, beside `$ref`."""
+
+_SAYABLE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "properties", "items"})
+
+
+class _Unsayable(Exception):
+    """What is wanted has no end of places, or places that have no names."""
+
+
+_TOGETHER = (
+    frozenset({"if", "then", "else"}),
+    frozenset({"patternProperties", "additionalProperties"}),
+    frozenset({"prefixItems", "items", "additionalItems"}),
+)
+"""Keywords that decide together which of their schemas governs something."""
+
 
 class Places:
     """Walks the documents of one `Schemas`.
@@ -43,7 +63,7 @@ class Places:
     ) -> None:
         self._documents, self._uris, self._legacy, self._holds = documents, uris, legacy, holds
         self._marked: dict[frozenset[str], dict[int, str]] = {}
-        self._leading: dict[frozenset[str], dict[int, bool]] = {}
+        self._leading: dict[frozenset[str], dict[int, Schema]] = {}
         self._starts: dict[str, Place] = {}
         self._targets: dict[tuple[str, str], Place] = {}
 
@@ -54,7 +74,7 @@ class Places:
         when its condition says so, branches of `oneOf` and `anyOf` always. Free-form parts of a
         message are never reached.
         """
-        marks, leading = self._marks(wanted), self._leading.setdefault(wanted, {})
+        marks, known = self._marks(wanted), self._leading.setdefault(wanted, {})
         pending = [(self._resolve(location), value, "")]
         done: set[tuple[int, str]] = set()
         while pending:
@@ -66,21 +86,72 @@ class Places:
             if here is not None:
                 yield here, pointer, part
             base = self._base(outer, schema) if "$id" in schema else outer
-            inward = [
-                (target, inner, pointer if step is None else pointer + jsontext.pointer([step]))
-                for target, inner, step in self._next(base, schema, part)
-                if self._leads(target, marks, leading)
-            ]
-            pending += reversed(inward)
+            leading = known.get(id(schema))
+            if leading is None:
+                leading = known[id(schema)] = self._leading_part(base, schema, marks)
+            if leading:
+                inward = [
+                    (target, inner, pointer if step is None else pointer + jsontext.pointer([step]))
+                    for target, inner, step in self._next(base, leading, part)
+                    if isinstance(target[1], dict)
+                ]
+                pending += reversed(inward)
 
-    def _leads(self, place: Place, marks: Mapping[int, str], known: dict[int, bool]) -> bool:
-        """Whether a marked definition can be met from the schema on, whatever the value."""
-        schema = place[1]
+    def overlay(self, location: str, wanted: Mapping[str, Schema]) -> Schema | None:
+        """A schema that holds all that `of` finds in a value to what is wanted there, by wanted location.
+
+        It holds all branches to that, whichever applies. None where members and items alone cannot say it.
+        """
+        try:
+            return self._overlaid(self._resolve(location), wanted, frozenset())
+        except _Unsayable:
+            return None
+
+    def _overlaid(self, place: Place, wanted: Mapping[str, Schema], above: frozenset[int]) -> Schema:
+        outer, schema = place
         if not isinstance(schema, dict):
-            return False
-        found = known.get(id(schema))
-        if found is None:
-            found = known[id(schema)] = any(id(node) in marks for _, node in self._reached_from(place))
+            return {}
+        if id(schema) in above:
+            raise _Unsayable
+        above |= {id(schema)}
+        marks = self._marks(frozenset(wanted))
+        base = self._base(outer, schema)
+        leading = self._leading_part(base, schema, marks)
+        if not leading.keys() <= _SAYABLE or isinstance(leading.get("items"), list):
+            raise _Unsayable
+        found = [wanted[marks[id(schema)]]] if id(schema) in marks else []
+        branches = [(base, one) for word in ("allOf", "anyOf", "oneOf") for one in leading.get(word, ())]
+        branches += [(base, leading[word]) for word in ("then", "else") if word in leading]
+        branches += [self._target(base, leading["$ref"])] if "$ref" in leading else []
+        found += [self._overlaid(one, wanted, above) for one in branches]
+        if "properties" in leading:
+            members = leading["properties"].items()
+            inside = {name: self._overlaid((base, one), wanted, above) for name, one in members}
+            found.append({"properties": inside})
+        if "items" in leading:
+            found.append({"items": self._overlaid((base, leading["items"]), wanted, above)})
+        found = [one for one in found if one]
+        return {"allOf": found} if found else {}
+
+    def _leading_part(self, base: str, schema: Schema, marks: Mapping[int, str]) -> Schema:
+        """The keywords of a schema by which a marked definition can be met, whatever the value."""
+
+        def leads(place: Place) -> bool:
+            return any(id(node) in marks for _, node in self._reached_from(place))
+
+        if "$ref" in schema and self._legacy:
+            return {"$ref": schema["$ref"]} if leads(self._target(base, schema["$ref"])) else {}
+        kept = {word for word in _FOLLOWED if word in schema and leads((base, schema[word]))}
+        if "$ref" in schema and leads(self._target(base, schema["$ref"])):
+            kept.add("$ref")
+        for group in _TOGETHER:
+            kept |= group if group & kept else frozenset()
+        found = {word: node for word, node in schema.items() if word in kept}
+        if "properties" in kept and not kept & {"patternProperties", "additionalProperties"}:
+            members = schema["properties"].items()
+            found["properties"] = {name: node for name, node in members if leads((base, node))}
+        elif kept & {"patternProperties", "additionalProperties"}:
+            found["properties"] = schema.get("properties", {})
         return found
 
     def may_meet(self, location: str, formats: Collection[str]) -> bool:
@@ -200,7 +271,7 @@ class Places:
             yield (base, schema.get("then" if holds else "else", True)), value, None
         if isinstance(value, dict):
             yield from self._members(base, schema, value)
-        elif isinstance(value, list):
+        elif isinstance(value, list) and ("items" in schema or "prefixItems" in schema):
             first, others = self._items(schema)
             for index, item in enumerate(value):
                 within = first[index] if index < len(first) else others
@@ -214,13 +285,13 @@ class Places:
         return schema.get("prefixItems", ()), items
 
     def _members(self, base: str, schema: Schema, value: dict[str, JSON]) -> Iterator[Step]:
-        for key, member in value.items():
-            governing = [schema["properties"][key]] if key in schema.get("properties", ()) else []
-            governing += [
-                sub for pattern, sub in schema.get("patternProperties", {}).items() if matches(pattern, key)
-            ]
-            for sub in governing or [schema.get("additionalProperties", True)]:
-                yield (base, sub), member, key
+        named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+        others = schema.get("additionalProperties", True)
+        for key in value if patterns or others is not True else [key for key in value if key in named]:
+            governing = [named[key]] if key in named else []
+            governing += [sub for pattern, sub in patterns.items() if matches(pattern, key)]
+            for sub in governing or [others]:
+                yield (base, sub), value[key], key
         for keyword in ("dependentSchemas", "dependencies"):
             if keyword in schema:
                 dependent = [sub for key, sub in schema[keyword].items() if key in value]

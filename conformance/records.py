@@ -246,14 +246,14 @@ def _by_connection(events: Iterator[Event], pack: Pack) -> Iterator[Event]:
 
 def _from_trace(texts: Iterable[Reading], trace: Trace, pack: Pack, where: str) -> Iterator[Event]:
     """The messages of a protocol's own record, without what else its lines tell."""
-    seq = 0
+    seq, is_line, holds_message = 0, trace.is_line, trace.holds
     for seq, reading in enumerate(texts, 1):
-        if reading.fatal is not None:
+        if reading.faults and reading.fatal is not None:
             yield transcript.event_of(reading, seq, "")
-        elif not trace.is_line(reading.value):
+        elif not is_line(reading.value):
             said = f"this is no line of {trace.name}, as the first one is"
             raise InputUnreadable(f"{where}:{reading.line}: {said}")
-        elif trace.holds_message(reading.value):
+        elif holds_message(reading.value):
             yield _traced(reading, seq, trace, pack)
     # Such a record does not say how its connection ended, only where the recording did.
     yield Closed(seq + 1, final=False)

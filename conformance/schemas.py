@@ -117,13 +117,6 @@ def _of_dialect(document: Schema, dialect: str, name: str) -> Schema:
     return {keyword: value for keyword, value in document.items() if keyword != "$schema"}
 
 
-def _accepts(judge: Any, value: JSON) -> bool:
-    try:
-        return bool(judge.is_valid(value))
-    except UnicodeEncodeError:
-        return bool(judge.is_valid(jsontext.replace_lone_surrogates(value)))
-
-
 class Schemas:
     """The documents of a pack in one form, ready to judge.
 
@@ -142,6 +135,7 @@ class Schemas:
         self._located: dict[str, dict[int, str]] = {}
         self._conditions: dict[int, str] = {}
         self._validators: dict[str, Any] = {}
+        self._judges: dict[str, Callable[[JSON], bool]] = {}
         self.embedded: dict[tuple[str, str], Callable[[JSON], bool] | None] = {}
 
     def uri(self, location: str) -> str:
@@ -153,7 +147,23 @@ class Schemas:
 
     def is_valid(self, location: str, value: JSON) -> bool:
         """Whether the definition at `location` accepts the value; formats are asserted."""
-        return _accepts(self._validator(location), value)
+        judge = self._judges.get(location)
+        if judge is None:
+            judge = self._judges[location] = self._validator(location).is_valid
+        try:
+            return judge(value)
+        except UnicodeEncodeError:
+            return judge(jsontext.replace_lone_surrogates(value))
+
+    def judge(self, schema: Schema, location: str) -> Callable[[JSON], bool]:
+        """What judges by a schema that refers to these documents by URIs, and has the formats of one place.
+
+        It does not take lone surrogates.
+        """
+        checks = CHECKS if self._places.may_meet(location, CHECKS) else {}
+        whole = {"$schema": self.dialect, **rephrased(schema)}
+        found: Callable[[JSON], bool] = _judge(whole, formats=checks, registry=self._registry).is_valid
+        return found
 
     def errors(self, location: str, value: JSON) -> list[BrokenConstraint]:
         """Every constraint that the value breaks, in document order; none where it is valid.
@@ -270,6 +280,11 @@ class Schemas:
         """(wanted location, pointer, value) for each part of `value` that a wanted definition governs."""
         return self._places.of(location, value, wanted)
 
+    def overlay(self, location: str, wanted: Mapping[str, Schema]) -> Schema | None:
+        """A schema that holds what `places` finds to what is wanted there; None where none can say that."""
+        found = self._places.overlay(location, wanted)
+        return None if found is None else dict(found)
+
     @cached_property
     def _places(self) -> Places:
         return Places(self.documents, self._uris, self._draft == DRAFT_7, self._holds)
@@ -318,7 +333,11 @@ def _judge(schema: Any, **options: Any) -> Any:
 
 def fits(schema: Any, value: JSON) -> bool:
     """Whether a value fits a schema that stands alone (draft 2020-12, formats asserted)."""
-    return _accepts(_judge(rephrased(schema), formats=CHECKS), value)
+    judge = _judge(rephrased(schema), formats=CHECKS)
+    try:
+        return bool(judge.is_valid(value))
+    except UnicodeEncodeError:
+        return bool(judge.is_valid(jsontext.replace_lone_surrogates(value)))
 
 
 def embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON], bool] | None:

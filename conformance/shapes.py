@@ -21,7 +21,14 @@ def shape(schema: Mapping[str, Any]) -> Shape:
         tests.append(_object(schema.get("required", ()), schema.get("properties", {})))
     if len(tests) == 1:
         return tests[0]
-    return lambda value: all(test(value) for test in tests)
+
+    def fits(value: JSON) -> bool:
+        for test in tests:  # noqa: SIM110 - `all` would make a generator for each message
+            if not test(value):
+                return False
+        return True
+
+    return fits
 
 
 def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
@@ -30,13 +37,19 @@ def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
 
 
 def _object(required: list[str], members: Mapping[str, Mapping[str, Any]]) -> Shape:
-    wanted = frozenset(required)
+    wanted = tuple(required)
     inside = [(name, shape(sub)) for name, sub in members.items()]
 
     def fits(value: JSON) -> bool:
-        if not isinstance(value, dict) or not wanted <= value.keys():
+        if not isinstance(value, dict):
             return False
-        return all(name not in value or test(value[name]) for name, test in inside)
+        for name in wanted:
+            if name not in value:
+                return False
+        for name, test in inside:  # noqa: SIM110
+            if name in value and not test(value[name]):
+                return False
+        return True
 
     return fits
 
@@ -56,7 +69,14 @@ def _not(schema: Mapping[str, Any]) -> Shape:
 
 def _any_of(schemas: list[Mapping[str, Any]]) -> Shape:
     branches = [shape(branch) for branch in schemas]
-    return lambda value: any(branch(value) for branch in branches)
+
+    def fits(value: JSON) -> bool:
+        for branch in branches:  # noqa: SIM110
+            if branch(value):
+                return True
+        return False
+
+    return fits
 
 
 _KEYWORDS: dict[str, Callable[[Any], Shape]] = {"const": _const, "enum": _enum, "not": _not, "anyOf": _any_of}

@@ -57,6 +57,14 @@ class Observation(NamedTuple):
     """Whether the schema of its kind accepts the message."""
     praise: bool = True
     """Whether anybody asks for findings that a requirement holds."""
+    plain: bool = False
+    """Whether nothing at all is odd about it: it is a message, all was understood, its text has no faults
+    and no number that a float would round, and its schema accepts it."""
+
+    @property
+    def loses_any(self) -> bool:
+        """Whether anything is lost by this event."""
+        return self.lost is None or bool(self.lost)
 
     def loses(self, entity: str, session: str = "") -> bool:
         """Whether the entity of that session is lost by this event."""
@@ -71,9 +79,8 @@ class Check(Protocol):
     """One requirement's judge over one stream.
 
     A check may have `hears`, the names or kinds of the messages that can matter to it: it then need not be
-    shown others, as long as everything was understood (nothing is lost, nothing is wrong with the text, its
-    sender and its schema, and it is a message). One with `praises` does nothing then but praise. With
-    `joins(shared)`, it gives the `Follower` that it has in common with others, which is shown everything.
+    shown others that are `plain`. One with `praises` does nothing then but praise. With `joins(shared)`, it
+    gives the `Follower` that it has in common with others, which is shown everything.
     """
 
     def see(self, seen: Observation) -> Iterable[Finding]:

@@ -11,6 +11,7 @@ from conformance.events import Received, Sent
 from conformance.findings import Finding, Requirement
 from conformance.lapses import Lapse, between
 from conformance.packs import Pack
+from conformance.remembered import forget_oldest, recall
 
 
 class _Waiting(NamedTuple):
@@ -38,7 +39,8 @@ class Answered:
         self._roles = pack.roles
         self._on = spec["on"]
         self._within: float = spec["within"]
-        self._open: dict[int, _Waiting] = {}
+        self._open: dict[str, dict[int, _Waiting]] = {}
+        """The requests without an answer of each connection, by the number of their event."""
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for each answer."""
@@ -46,22 +48,25 @@ class Answered:
         if seen.lost is None or message is None or message.kind is None:
             self._lose(seen)
             return
-        answered = self._open.pop(message.request.seq, None) if message.request else None
-        if answered is not None:
-            yield passed(self._requirement, message)
-        for number, waiting in self._open.items():
-            if not waiting.overdue and _is_from_the_other_side(message, waiting.request):
-                self._open[number] = self._after(waiting, message)
+        request, here = message.request, self._open.get(message.event.connection)
+        if here:
+            answered = here.pop(request.seq, None) if request else None
+            if answered is not None and seen.praise:
+                yield passed(self._requirement, message)
+            for number, waiting in here.items():
+                if not waiting.overdue and message.party != waiting.request.party:
+                    here[number] = self._after(waiting, message)
         if message.is_a(self._on):
-            self._open[message.seq] = _Waiting(message)
+            recall(self._open, message.event.connection, dict)[message.seq] = _Waiting(message)
 
     def _lose(self, seen: Observation) -> None:
-        connection, party = seen.event.connection, getattr(seen.event, "party", None)
+        party = getattr(seen.event, "party", None)
         if party is None:  # a connection that opens or closes
             return
-        for number, (request, *_) in list(self._open.items()):
-            if request.event.connection == connection and request.party != party:
-                del self._open[number]
+        here = self._open.get(seen.event.connection, {})
+        for number, (request, *_) in list(here.items()):
+            if request.party != party:
+                del here[number]
 
     def _after(self, waiting: _Waiting, later: Message) -> _Waiting:
         lapse = between(waiting.request.event, later.event)
@@ -73,7 +78,8 @@ class Answered:
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each request that was left without an answer."""
-        for request, overdue, lapse in self._open.values() if complete else ():
+        left = {number: one for here in self._open.values() for number, one in here.items()}
+        for _, (request, overdue, lapse) in sorted(left.items()) if complete else ():
             if overdue is not False:
                 said = f"{request.name} {request.at('/id')!r} was never answered"
                 finding = failed(self._requirement, request, said)
@@ -84,17 +90,13 @@ class Answered:
         return next((role for role in self._roles if role != party), "")
 
 
-def _is_from_the_other_side(later: Message, request: Message) -> bool:
-    return later.event.connection == request.event.connection and later.party != request.party
-
-
 @register("unique-ids")
 class UniqueIds:
     """A party uses each JSON-RPC id for one request of a connection, whatever became of the first."""
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._used: dict[tuple[str, str], set[tuple[str, Any]]] = {}
+        self._used: dict[tuple[str, str, tuple[str, Any]], None] = {}
         self.hears = frozenset(kind.name for kind in pack.kinds if kind.when.get("part") == "request")
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -104,14 +106,15 @@ class UniqueIds:
             return
         if not message.party:  # it may be either side's own
             return
-        number = id_key(event.value["id"])
-        used = self._used.setdefault((event.connection, message.party), set())
-        if number in used:
+        number = (event.connection, message.party, id_key(event.value["id"]))
+        if number in self._used:
             said = f"the id {event.value['id']!r} was used for an earlier request on this connection"
             yield failed(self._requirement, message, said, "/id", actual=event.value["id"])
         else:
-            used.add(number)
-            yield passed(self._requirement, message)
+            self._used[number] = None
+            forget_oldest(self._used)
+            if seen.praise:
+                yield passed(self._requirement, message)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each request is judged when it is seen."""

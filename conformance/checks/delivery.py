@@ -44,7 +44,7 @@ class Deliveries:
             return Delivery()
         messages = self._known.setdefault(key, [])
         for copies in messages:
-            if said_again(copies[0], message, self._spared):
+            if said_again(copies[0].value, message.value, self._spared):
                 verbatim = any(same(copy.value, message.value) for copy in copies)
                 if not verbatim:
                     copies.append(message)
@@ -77,9 +77,9 @@ def _said(finding: Finding) -> tuple[str, str, str]:
     return finding.requirement, finding.pointer, finding.message
 
 
-def said_again(first: Message, message: Message, spared: Iterable[str]) -> bool:
+def said_again(first: JSON, again: JSON, spared: Iterable[str]) -> bool:
     """Whether a message is the first one word for word, the members at `spared` aside."""
-    return same(_without(first.value, spared), _without(message.value, spared))
+    return same(_without(first, spared), _without(again, spared))
 
 
 def _without(value: JSON, pointers: Iterable[str]) -> JSON:

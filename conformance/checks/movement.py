@@ -31,9 +31,9 @@ class Moves:
     def of(self, seen: Observation) -> Iterable[tuple[Message, Moved]]:
         """What the message that is observed said of this lifecycle's entities."""
         message = seen.message
-        if message is None or not message.is_a(self._on):
-            return
-        yield from ((message, moved) for moved in seen.moved if moved.lifecycle == self.lifecycle.name)
+        if not seen.moved or message is None or not message.is_a(self._on):
+            return ()
+        return [(message, moved) for moved in seen.moved if moved.lifecycle == self.lifecycle.name]
 
 
 @register("transition")
@@ -66,7 +66,8 @@ class Transition:
             entity = seen.session, move.entity
             if not move.illegal:
                 self._told.discard(entity)
-                yield passed(self._requirement, message)
+                if seen.praise:
+                    yield passed(self._requirement, message)
                 continue
             if entity in self._told:
                 continue  # it goes on from where the first one left the table
@@ -111,10 +112,12 @@ class TerminalSilence:
             if move.before in self._states:
                 said = f"{move.entity} had ended as {move.before}, and {message.name} says something more"
                 yield failed(self._requirement, message, said, moved.state_at, actual=message.name)
-            elif move.edge is not None and move.target in self._states:
+            elif seen.praise and move.edge is not None and move.target in self._states:
                 self._ended[seen.session, move.entity] = message
 
     def _lose(self, seen: Observation) -> None:
+        if not seen.loses_any:
+            return
         for (session, name), end in list(self._ended.items()):
             if seen.may_hide(name, end.party, session):
                 del self._ended[session, name]

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register
+from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import ByKind, Message
 from conformance.findings import Finding, Requirement
 from conformance.integers import I53, U53, bounds_fault
 from conformance.packs import Pack
+from conformance.schemas import Schema
 from conformance.wording import shown, type_name
-
-_ROUNDED = re.compile(r"[0-9][eE][-+0-9]|[0-9]\.[0-9]{7}|[0-9]{10}\.[0-9]")
-
-
-@lru_cache(maxsize=1)
-def is_exact(text: str) -> bool:
-    """Whether no number of a text is so long a fraction that an engine might take it for an integer."""
-    return _ROUNDED.search(text) is None
-
 
 BOUNDS = {"u53": U53, "i53": I53}
 
@@ -45,6 +36,12 @@ class IntegerBounds:
         self._free = spec.get("free", ())
         self._heard = ByKind(lambda message: any(message.is_a(row["on"]) for row in self._free))
         self._schema_says_it = all(self._is_said_at(place) for place in self._bounds)
+        self._free_kinds = frozenset(name for row in self._free for name in row["on"])
+
+    @property
+    def hears(self) -> frozenset[str]:
+        """Where the schema has the bounds itself, it has spoken of all but the free parts."""
+        return self._free_kinds if self._schema_says_it else frozenset("*")
 
     def _is_said_at(self, place: str) -> bool:
         """Whether the definition at the place has the bounds itself."""
@@ -59,7 +56,7 @@ class IntegerBounds:
         message = seen.message
         if message is None or message.kind is None:
             return
-        if not seen.praise and seen.fits and self._schema_says_it and is_exact(message.event.text):
+        if not seen.praise and seen.plain and self._schema_says_it:
             yield from self._broken_in_free_parts(message) if self._heard.of(message) else ()
             return
         at = message.kind.at
@@ -68,6 +65,21 @@ class IntegerBounds:
             found = [row for row in found if type_name(row[2]) == "number"]
         broken = [*self._broken(message, at, found), *self._broken_in_free_parts(message)]
         yield from broken or [passed(self._requirement, message)] * bool(found)
+
+    def screen(self, message: Message) -> Schema | None:
+        """That the numbers have their bounds, of a message that has no free parts."""
+        kind = message.kind
+        if kind is None or leads_through_items(kind.at) or message.is_a(self._free_kinds):
+            return None
+        bounds = {place: self._bound(place) for place in self._wanted}
+        found = self._schemas.overlay(kind.schema, bounds)
+        return None if found is None else within(kind.at, found)
+
+    def _bound(self, place: str) -> Schema:
+        if self._type_only:
+            return {"type": "number"}
+        low, high = self._bounds[place]
+        return {"if": {"type": "number"}, "then": {"type": "integer", "minimum": low, "maximum": high}}
 
     def _broken(self, message: Message, at: str, found: list[tuple[str, str, Any]]) -> Iterable[Finding]:
         for place, pointer, value in found:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
+from conformance import jsontext
 from conformance.checks import Observation, failed, passed, register, same
 from conformance.checks.delivery import said_again
 from conformance.correlation import ByKind, Message, Sessions, id_key
@@ -15,6 +16,7 @@ from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.integers import counter
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, recall
 from conformance.wording import shown
 
 Measure = Callable[[JSON], Any]
@@ -41,7 +43,8 @@ class _Count:
     replay_to: int = 0
     missed: range = range(0)
     acknowledged: int = 0
-    texts: dict[int, Message] = field(default_factory=dict)
+    epoch: object = field(default_factory=object)
+    """What a number is of: one of an earlier session with the same key is another."""
 
 
 def _moves(seen: Observation) -> bool:
@@ -74,9 +77,13 @@ class Sequence:
         self._requirement = requirement
         self._spec = spec
         self._sessions = Sessions(pack.meta.get("sessions", []))
-        rows = [*spec["fields"], *spec.get("acknowledged", ())]
-        self.hears = self._sessions.hears | {name for row in rows for name in row["on"]}
+        told, given = spec.get("acknowledged", ()), spec["fields"]
+        self._told = ByKind(lambda message: [row["at"] for row in told if message.is_a(row["on"])])
+        self._given = ByKind(lambda message: [row for row in given if message.is_a(row["on"])])
+        self.hears = self._sessions.hears | {name for row in (*given, *told) for name in row["on"]}
         self._counts: dict[str, _Count] = {}
+        self._texts: dict[tuple[object, int], Message] = {}
+        """What was first said under the latest numbers, by what they are of."""
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per numbered message."""
@@ -87,13 +94,11 @@ class Sequence:
         row = self._sessions.begun(message)
         if row is not None:
             self._begin(message, row)
-        count = self._counts.setdefault(self._sessions.of(message), _Count())
-        for place in self._spec.get("acknowledged", ()):
-            if message.is_a(place["on"]):
-                yield from self._acknowledged(message, place["at"], count)
-        for place in self._spec["fields"]:
-            if message.is_a(place["on"]):
-                yield from self._judge(message, place, count, _moves(seen))
+        count = recall(self._counts, self._sessions.of(message), _Count)
+        for at in self._told.of(message):
+            yield from self._acknowledged(message, at, count)
+        for place in self._given.of(message):
+            yield from self._judge(seen, message, place, count)
 
     def _lose_count(self, seen: Observation) -> None:
         """What could not be understood may have had a number."""
@@ -103,7 +108,7 @@ class Sequence:
 
     def _begin(self, message: Message, row: dict[str, Any]) -> None:
         key = self._sessions.of(message)
-        count = self._counts.setdefault(key, _Count())
+        count = recall(self._counts, key, _Count)
         if "after" not in row:
             self._counts[key] = _Count(last=self._spec["start"] - 1)
         elif message.request is not None:
@@ -112,7 +117,7 @@ class Sequence:
             count.replay_to = counter(message.at(row["replay_to"])) or 0
 
     def _judge(
-        self, message: Message, place: dict[str, Any], count: _Count, moves: bool
+        self, seen: Observation, message: Message, place: dict[str, Any], count: _Count
     ) -> Iterable[Finding]:
         at, last, number = place["at"], count.last, counter(message.at(place["at"]))
         if number is None:
@@ -120,8 +125,8 @@ class Sequence:
         elif last is None and place.get("report"):
             return  # nobody knows whether it reports or counts
         elif last is None or number == last + 1:
-            yield self._next(message, at, number, count)
-        elif place.get("report") and not moves and self._spec["start"] <= number <= last:
+            yield from self._next(seen, message, at, number, count)
+        elif place.get("report") and not _moves(seen) and self._spec["start"] <= number <= last:
             yield passed(self._requirement, message)
         elif number in count.missed:
             return  # it was told to be missing, and is late
@@ -143,13 +148,17 @@ class Sequence:
             said = f"the number {number} is acknowledged, and {last} is the last one that was sent"
             yield failed(self._requirement, message, said, at, expected=(last,), actual=number)
 
-    def _next(self, message: Message, at: str, number: int, count: _Count) -> Finding:
+    def _next(
+        self, seen: Observation, message: Message, at: str, number: int, count: _Count
+    ) -> Iterable[Finding]:
         count.last = number
-        first = count.texts.setdefault(number, message)
+        first = self._texts.setdefault((count.epoch, number), message)
+        forget_oldest(self._texts, REMEMBERED_MESSAGES)
         if number <= count.replay_to and not _repeats(first, message):
             said = f"the replay of number {number} differs from what was first sent"
-            return failed(self._requirement, message, said, at, expected=(first.value,), actual=message.value)
-        return passed(self._requirement, message)
+            wanted, told = (first.value,), message.value
+            return [failed(self._requirement, message, said, at, expected=wanted, actual=told)]
+        return [passed(self._requirement, message)] if seen.praise else ()
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each number is judged when it is seen."""
@@ -183,6 +192,26 @@ class Gaps:
         return False
 
 
+class _Series(NamedTuple):
+    """A row of a `monotonic` check, read."""
+
+    number: int
+    on: frozenset[str]
+    at: str
+    order: str
+    per: tuple[str, ...]
+    measured: Measure
+    strict: bool
+
+    @classmethod
+    def of(cls, number: int, row: dict[str, Any]) -> _Series:
+        """The row as it stands in a pack."""
+        per = row.get("per", ())
+        per = (per,) if isinstance(per, str) else tuple(per)
+        measured, strict = measure(row.get("as", "counter")), row.get("strict", False)
+        return cls(number, frozenset(row["on"]), row["at"], row.get("order", ""), per, measured, strict)
+
+
 @register("monotonic")
 class Monotonic:
     """A value never goes back within a series of a session; in a `strict` series it also moves on.
@@ -194,53 +223,46 @@ class Monotonic:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        series = [(index, row, measure(row.get("as", "counter"))) for index, row in enumerate(spec["series"])]
-        self._rows = ByKind(lambda message: [one for one in series if message.is_a(one[1]["on"])])
-        self._sessions = Sessions(pack.meta.get("sessions", []))
-        self.hears = self._sessions.hears | {name for row in spec["series"] for name in row["on"]}
-        self._last: dict[tuple[str, int, tuple[Any, ...]], tuple[Any, JSON, int]] = {}
+        series = [_Series.of(index, row) for index, row in enumerate(spec["series"])]
+        self._rows = ByKind(lambda message: [one for one in series if message.is_a(one.on)])
+        self.hears = frozenset(name for one in series for name in one.on)
+        self._last: dict[tuple[Any, ...], tuple[Any, JSON, int]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that has one before it in its series."""
         message = seen.message
         if message is None:
-            return
-        self._sessions.begun(message)
-        for index, row, measured in self._rows.of(message):
-            yield from self._judge(message, index, row, measured)
+            return ()
+        rows = self._rows.of(message)
+        if len(rows) == 1:
+            return self._judge(seen, message, rows[0])
+        return [finding for row in rows for finding in self._judge(seen, message, row)]
 
-    def _judge(
-        self, message: Message, index: int, row: dict[str, Any], measured: Measure
-    ) -> Iterable[Finding]:
-        raw = message.at(row["at"])
-        value = measured(raw)
-        order = counter(message.at(row["order"])) if "order" in row else None
-        series = _series_of(message, row.get("per", ()))
+    def _judge(self, seen: Observation, message: Message, row: _Series) -> Iterable[Finding]:
+        raw = message.at(row.at)
+        value = row.measured(raw)
+        order = counter(message.at(row.order)) if row.order else None
+        series = [message.at(pointer) for pointer in row.per]
         if value is None or None in series:
-            return  # or nobody knows to which series it belongs
-        key = (self._sessions.of(message), index, tuple(map(id_key, series)))  # 1 and 1.0 are one series
+            return ()  # or nobody knows to which series it belongs
+        key = (seen.session, row.number, *map(id_key, series))  # 1 and 1.0 are one series
         before = self._last.get(key)
         last, said_last, last_order = before or (value, raw, -1)
         if order is not None and order <= last_order:
-            return
+            return ()
         self._last[key] = (value, raw, last_order if order is None else order)
-        if before is None:
-            return  # one value alone goes neither on nor back
-        if value > last or (value == last and not row.get("strict")):
-            yield passed(self._requirement, message)
-            return
+        if before is None:  # one value alone goes neither on nor back
+            forget_oldest(self._last)
+            return ()
+        if value > last or (value == last and not row.strict):
+            return [passed(self._requirement, message)] if seen.praise else ()
         of = f" of {', '.join(map(shown, series))}" if series else ""
         said = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
-        yield failed(self._requirement, message, said, row["at"], expected=(said_last,), actual=raw)
+        return [failed(self._requirement, message, said, row.at, expected=(said_last,), actual=raw)]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each value is judged when it is seen."""
         return ()
-
-
-def _series_of(message: Message, per: str | list[str]) -> list[JSON]:
-    """What keeps a message's series apart from others; with None for what it does not say."""
-    return [message.at(pointer) for pointer in ([per] if isinstance(per, str) else per)]
 
 
 @register("ordered")
@@ -261,11 +283,12 @@ class Ordered:
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that is before the one before it, else one for two values or more."""
         message = seen.message
-        if message is None or not message.is_a(self._spec["on"]):
-            return
+        if message is None or not message.is_a(self.hears):
+            return ()
         values = [*self._values(message)]
-        broken = [*self._broken(message, values)]
-        yield from broken or [passed(self._requirement, message)] * (len(values) > 1)
+        if all(value >= least for (_, _, least), (_, _, value) in pairwise(values)):
+            return [passed(self._requirement, message)] * (len(values) > 1) if seen.praise else ()
+        return [*self._broken(message, values)]
 
     def _values(self, message: Message) -> Iterable[tuple[str, JSON, Any]]:
         for pointer in self._places(message):
@@ -293,6 +316,14 @@ class Ordered:
         return ()
 
 
+class _Used(NamedTuple):
+    """The message that had a value first: it takes less room as a text than as what that says."""
+
+    name: str
+    seq: int
+    text: str
+
+
 @register("unique")
 class Unique:
     """A value is used for one message of a session; only that message, said again, may have it too.
@@ -304,27 +335,24 @@ class Unique:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._spec = spec
-        self._sessions = Sessions(pack.meta.get("sessions", []))
-        self.hears = self._sessions.hears | {*spec["on"]}
-        self._first: dict[tuple[str, str], Message] = {}
+        self.hears = frozenset(spec["on"])
+        self._first: dict[tuple[str, str], _Used] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that is not the first of its session."""
         message = seen.message
-        if message is None:
-            return
-        self._sessions.begun(message)
-        value = message.at(self._spec["field"]) if message.is_a(self._spec["on"]) else None
-        if isinstance(value, str):
-            yield from self._judge(message, value)
+        value = message.at(self._spec["field"]) if message and message.is_a(self.hears) else None
+        return self._judge(seen, message, value) if message and isinstance(value, str) else ()
 
-    def _judge(self, message: Message, value: str) -> Iterable[Finding]:
-        others = bool(self._first)
-        first = self._first.setdefault((self._sessions.of(message), value), message)
-        if first is message:
-            if others:
+    def _judge(self, seen: Observation, message: Message, value: str) -> Iterable[Finding]:
+        others, key = bool(self._first), (seen.session, value)
+        first = self._first.get(key)
+        if first is None:
+            self._first[key] = _Used(message.name, message.seq, message.event.text)
+            forget_oldest(self._first)
+            if others and seen.praise:
                 yield passed(self._requirement, message)
-        elif said_again(first, message, self._spec.get("except", ())):
+        elif said_again(jsontext.parse(first.text).value, message.value, self._spec.get("except", ())):
             yield passed(self._requirement, message)
         else:
             said = f"{shown(value)} was used for another message: {first.name}, number {first.seq}"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
 from conformance.checks import Observation, failed, passed, register, same
-from conformance.correlation import Message
-from conformance.findings import Finding, Requirement
+from conformance.checks.screens import is_quotable, leads_through_items, within
+from conformance.correlation import ByKind, Message
+from conformance.events import JSON
+from conformance.findings import BrokenConstraint, Finding, Requirement
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED, forget_oldest, recall
+from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 
 
@@ -50,33 +55,43 @@ class Requires:
         self._requirement = requirement
         self._spec = spec
         self._conditions = pack.conditions
-        self._place = f"{requirement.id}#/{requirement.checks.index(spec)}"
+        place = f"{requirement.id}#/{requirement.checks.index(spec)}"
+        self._when, self._then = f"{place}/when" if "when" in spec else "", f"{place}/then"
+        self._at: str = spec.get("at", "")
         self.hears = frozenset(spec["on"])
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per broken constraint, else one for a message on which `when` held."""
         message = seen.message
-        if message is None or not message.is_a(self._spec["on"]) or not self._in_state(seen):
-            return
-        at = self._spec.get("at", "")
-        value = message.at(at)
-        if value is None and at:
-            return
-        if "when" in self._spec and not self._conditions.is_valid(f"{self._place}/when", value):
-            return
-        errors = self._conditions.errors(f"{self._place}/then", value)
+        if message is None or not message.is_a(self.hears) or not self._in_state(seen):
+            return ()
+        value = message.at(self._at)
+        if value is None and self._at:
+            return ()
+        if self._when and not self._conditions.is_valid(self._when, value):
+            return ()
+        errors = self._conditions.errors(self._then, value)
+        if errors:
+            return [self._broken(message, error) for error in errors]
+        return [passed(self._requirement, message)] if seen.praise else ()
+
+    def screen(self, message: Message) -> Schema | None:
+        """That the rule holds, whatever the message moved."""
+        rule = self._spec["then"]
+        if "when" in self._spec:
+            rule = {"if": self._spec["when"], "then": rule}
+        return within(self._at, rule) if is_quotable(rule) and not leads_through_items(self._at) else None
+
+    def _broken(self, message: Message, error: BrokenConstraint) -> Finding:
         said = f"{self._spec['said']}: " if "said" in self._spec else ""
-        for error in errors:
-            yield failed(
-                self._requirement,
-                message,
-                said + error.message,
-                at + error.pointer,
-                expected=error.expected,
-                actual=error.actual,
-            )
-        if not errors:
-            yield passed(self._requirement, message)
+        return failed(
+            self._requirement,
+            message,
+            said + error.message,
+            self._at + error.pointer,
+            expected=error.expected,
+            actual=error.actual,
+        )
 
     def _in_state(self, seen: Observation) -> bool:
         wanted = self._spec.get("from")
@@ -90,6 +105,42 @@ class Requires:
         return ()
 
 
+class _Named:
+    """The values that earlier messages had: REMEMBERED of them, and those that are no names besides."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, JSON], None] = {}
+        self._others: deque[JSON] = deque(maxlen=100)
+        self.latest: deque[JSON] = deque(maxlen=5)
+        self.types: set[str] = set()
+        self.forgot = False
+        """Whether there were more than are remembered."""
+
+    def add(self, value: JSON) -> None:
+        """Take in one more value."""
+        kind = type_name(value)
+        self.types.add(kind)
+        self.latest.append(value)
+        if kind in _CONTAINERS:
+            self.forgot = self.forgot or len(self._others) == self._others.maxlen
+            self._others.append(value)
+            return
+        self._names[kind, value] = None
+        self.forgot = forget_oldest(self._names) or self.forgot
+
+    def has(self, value: JSON) -> bool:
+        """Whether one of them is the same."""
+        kind = type_name(value)
+        if kind in _CONTAINERS:
+            return any(same(value, one) for one in self._others)
+        return (kind, value) in self._names  # equal numbers have one hash, however they are written
+
+
+_CONTAINERS = ("array", "object")
+
+_NONE = _Named()
+
+
 @register("matches")
 class Matches:
     """A field equals a field of an earlier related message.
@@ -99,48 +150,56 @@ class Matches:
     `"related": "request"` means the message that this one answers. `about` is such a pair too, in which some
     earlier message has to agree: where none does, the matching one may be from before the record.
     Judged only where an earlier related message exists: a lone message proves nothing. What could not be
-    understood may have been the one that matches.
+    understood may have been the one that matches, and so may what is no longer remembered.
     """
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._spec = spec
         self._senders = {role for kind in pack.kinds if kind.name in spec["with"] for role in kind.senders}
-        self.hears = frozenset((*spec["with"], *spec["on"]))
-        self._known: dict[str, list[Any]] = {}
-        self._about: set[str] = set()
-        self._older: set[tuple[str, str]] = set()
+        by_request = spec.get("related") == "request"  # then the message that is answered is at hand
+        self.hears = frozenset((*(() if by_request else spec["with"]), *spec["on"]))
+        self._part = ByKind(
+            lambda message: (message.is_a(spec["with"]) and not by_request, message.is_a(spec["on"]))
+        )
+        self._known: dict[str, _Named] = {}
+        self._about: dict[str, None] = {}
+        self._older: dict[tuple[str, str], None] = {}
         self._lost: set[str] = set()
         self._gap = False
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message that has a related earlier one."""
-        self._lose(seen)
+        if seen.loses_any:
+            self._lose(seen)
         message = seen.message
         if message is None:
-            return
-        if message.is_a(self._spec["with"]):
-            known = self._known.setdefault(self._key(message, 1), [])
-            known.append(message.at(self._spec["their"]))
-            self._about.add(self._subject(message, 1))
-        if message.is_a(self._spec["on"]):
-            yield from self._judge(message)
+            return ()
+        names, is_judged = self._part.of(message)
+        if names:
+            recall(self._known, self._key(message, 1), _Named).add(message.at(self._spec["their"]))
+            if "about" in self._spec:
+                self._about[self._subject(message, 1)] = None
+                forget_oldest(self._about)
+        return self._judge(seen, message) if is_judged else ()
 
-    def _judge(self, message: Message) -> Iterable[Finding]:
+    def _judge(self, seen: Observation, message: Message) -> Iterable[Finding]:
         key, mine = self._key(message, 0), message.at(self._spec["field"])
-        known, name = self._related(message, key), (key, shown(mine, 10_000))
-        if any(same(mine, theirs) for theirs in reversed(known)):
-            yield passed(self._requirement, message)
-            return
-        if not known:
-            self._older.add(name)  # it goes back to something from before the record
-        if mine is None or name in self._older or all(type_name(one) != type_name(mine) for one in known):
-            return  # of another type than it should be is the schema's matter
+        known = self._related(message, key)
+        if known.has(mine):
+            return [passed(self._requirement, message)] if seen.praise else ()
+        name = key, shown(mine, 10_000)
+        if not known.types and len(self._older) < REMEMBERED:
+            self._older[name] = None  # it goes back to something from before the record
+        forgot = known.forgot or len(self._older) == REMEMBERED
+        if forgot or mine is None or name in self._older or type_name(mine) not in known.types:
+            return ()  # of another type than it should be is the schema's matter
         if "related" not in self._spec and self._may_be_lost(message, mine):
-            return
-        there_is = ", ".join(shown(value) for value in known[-5:])
+            return ()
+        latest = [*known.latest]
+        there_is = ", ".join(shown(value) for value in latest)
         said = f"{shown(mine)} is none that {' or '.join(self._spec['with'])} named ({there_is})"
-        yield failed(self._requirement, message, said, self._spec["field"], expected=known[-5:], actual=mine)
+        return [failed(self._requirement, message, said, self._spec["field"], expected=latest, actual=mine)]
 
     def _lose(self, seen: Observation) -> None:
         """What could not be understood, and may have been one of the earlier messages, names what is lost."""
@@ -150,23 +209,32 @@ class Matches:
 
     def _may_be_lost(self, message: Message, mine: Any) -> bool:
         """Whether the matching message may be one that could not be understood, or is not in the record."""
-        return self._gap or shown(mine, 10_000) in self._lost or self._subject(message, 0) not in self._about
+        if self._gap or shown(mine, 10_000) in self._lost:
+            return True
+        return "about" in self._spec and self._subject(message, 0) not in self._about
 
     def _subject(self, message: Message, side: int) -> str:
-        about = self._spec.get("about")
-        return shown(message.at(about[side]), 10_000) if about else ""
+        return _named(message.at(self._spec["about"][side]))
 
-    def _related(self, message: Message, key: str) -> list[Any]:
+    def _related(self, message: Message, key: str) -> _Named:
         if self._spec.get("related") != "request":
-            return self._known.get(key, [])
-        return [message.request.at(self._spec["their"])] if message.request is not None else []
+            return self._known.get(key, _NONE)
+        found = _Named()
+        if message.request is not None:
+            found.add(message.request.at(self._spec["their"]))
+        return found
 
     def _key(self, message: Message, side: int) -> str:
         related = self._spec.get("related")
         if related == "request":
             return f"{message.event.connection} {message.seq}"
-        return shown(message.at(related[side]), 10_000) if related else ""
+        return _named(message.at(related[side])) if related else ""
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""
         return ()
+
+
+def _named(value: JSON) -> str:
+    """What two values have in common that are the same, quickly for the strings that they mostly are."""
+    return f"'{value}" if type(value) is str else shown(value, 10_000)

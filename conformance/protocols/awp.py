@@ -15,6 +15,7 @@ from conformance.correlation import Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.lifecycles import Move
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest, recall
 
 CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
 """The members that make two submissions identical or not (AWP-ACT-001, AWP-ACT-009)."""
@@ -57,33 +58,36 @@ class Idempotence:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._judges = spec["parameters"]["judges"]
-        self._sessions = Sessions(pack.meta["sessions"])
         self._actions: dict[tuple[str, str], _Action] = {}
-        self.hears = self._sessions.hears | {*_SUBMISSION, "action.status", "action.cancel.result"}
+        self.hears = (*_SUBMISSION, "action.status", "action.cancel.result")
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per resubmission for the agent, one per answer to it for the world."""
-        for (session, name), known in self._actions.items() if seen.lost != frozenset() else ():
+        for (session, name), known in self._actions.items() if seen.loses_any else ():
             known.state = None if seen.loses(name, session) else known.state
         message = seen.message
         if message is None:
-            return
-        self._sessions.begun(message)
-        if message.is_a(["action.submit"]):
-            yield from self._submitted(message)
+            return ()
+        if message.name == "action.status":
+            self._reported(seen, message, "/params")
+        elif message.is_a(["action.submit"]):
+            return self._submitted(seen.session, message)
         elif message.request is not None and message.request.is_a(["action.submit"]):
-            yield from self._answered(message, message.request)
+            return self._answered(seen.session, message, message.request)
         elif message.is_a(["action.status", "action.cancel.result"]):
-            at = "/params" if message.is_a(["action.status"]) else "/result"
-            action = self._known(message, f"{at}/action_id")
-            if action is not None:
-                _report(action, message, at, legal=not any(moved.move.illegal for moved in seen.moved))
+            self._reported(seen, message, "/params" if message.is_a(["action.status"]) else "/result")
+        return ()
 
-    def _known(self, message: Message, pointer: str) -> _Action | None:
-        return self._actions.get((self._sessions.of(message), str(message.at(pointer))))
+    def _reported(self, seen: Observation, message: Message, at: str) -> None:
+        action = self._known(seen.session, message, f"{at}/action_id")
+        if action is not None:
+            _report(action, message, at, legal=not any(moved.move.illegal for moved in seen.moved))
 
-    def _submitted(self, message: Message) -> Iterable[Finding]:
-        action = self._known(message, "/params/action_id")
+    def _known(self, session: str, message: Message, pointer: str) -> _Action | None:
+        return self._actions.get((session, str(message.at(pointer))))
+
+    def _submitted(self, session: str, message: Message) -> Iterable[Finding]:
+        action = self._known(session, message, "/params/action_id")
         if action is None or self._judges != "agent":
             return
         if same(action.content, _content(message)):
@@ -92,13 +96,14 @@ class Idempotence:
         said = "an admitted action_id is submitted again with other content"
         yield failed(self._requirement, message, said, "/params/action_id")
 
-    def _answered(self, message: Message, request: Message) -> Iterable[Finding]:
-        action = self._known(request, "/params/action_id")
+    def _answered(self, session: str, message: Message, request: Message) -> Iterable[Finding]:
+        action = self._known(session, request, "/params/action_id")
         refused = message.at("/error/code")
         if action is None:
             if refused is None:
-                key = (self._sessions.of(message), str(request.at("/params/action_id")))
+                key = (session, str(request.at("/params/action_id")))
                 self._actions[key] = _Action(_content(request))
+                forget_oldest(self._actions, REMEMBERED_MESSAGES)
                 _report(self._actions[key], message, "/result")
         elif self._judges != ("values" if _by_values(action.content, _content(request)) else "plain"):
             return
@@ -162,7 +167,7 @@ class Refusal:
             *(*_SUBMISSION, "action.status", "action.status.request"),
             *("action.status.result", "action.status.error"),
         }
-        self._admitted: set[tuple[str, str]] = set()
+        self._admitted: dict[tuple[str, str], None] = {}
         self._refused: dict[tuple[str, str], Message] = {}
         self._waiting: Counter[tuple[str, str]] = Counter()
 
@@ -190,13 +195,22 @@ class Refusal:
 
     def _settle(self, message: Message, key: tuple[str, str]) -> None:
         self._waiting[key] -= 1
+        if not self._waiting[key]:
+            del self._waiting[key]
         if message.at("/error/code") in (None, CONFLICT):  # a conflict is with an action that exists
-            self._admitted.add(key)
+            self._admit(key)
             self._refused.pop(key, None)
         # Another submission under the same id may have been admitted, if it is still to be answered or
         # the session began before the record.
         elif key not in self._admitted and not self._waiting[key] and self._sessions.is_whole(message):
             self._refused[key] = message
+            forget_oldest(self._refused, REMEMBERED_MESSAGES)
+
+    def _admit(self, key: tuple[str, str]) -> None:
+        self._admitted[key] = None
+        for old in oldest(self._admitted):  # what else its session admitted is not known any longer
+            del self._admitted[old]
+            self._sessions.lose(old[0])
 
     def _pulled(self, message: Message, key: tuple[str, str]) -> Iterable[Finding]:
         if key not in self._refused:
@@ -220,13 +234,15 @@ class Refusal:
 class Manifest:
     """AWP-MAN-001: each channel and action type that an embodiment names is defined in the manifest."""
 
+    hears = ("initialize.result", "world.manifest.result")
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per undefined name, else one for the manifest."""
         message = seen.message
-        if message is None or not message.is_a(["initialize.result", "world.manifest.result"]):
+        if message is None or not message.is_a(self.hears):
             return
         broken = [*self._undefined(message, "channels", "observation_channels", "id")]
         broken += self._undefined(message, "action_types", "action_schemas", "type")
@@ -262,25 +278,26 @@ class Closing:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._table = pack.lifecycles["action"][0]
-        self._sessions = Sessions(pack.meta["sessions"])
+        self._table, rows = pack.lifecycles["action"]
+        moving = {name for row in rows for name in row["on"]}
+        self.hears = moving | {"session.close", "session.close.result"}
         self._open: dict[str, set[str]] = {}
         self._asked: dict[str, set[str]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for the answer to a close that had something to end."""
-        for session, known in (*self._open.items(), *self._asked.items()) if seen.lost != frozenset() else ():
+        for session, known in (*self._open.items(), *self._asked.items()) if seen.loses_any else ():
             known -= {entity for entity in known if seen.loses(entity, session)}
         message = seen.message
         if message is None:
             return
-        self._sessions.begun(message)
-        session = self._sessions.of(message)
-        open_ = self._open.setdefault(session, set())
+        session = seen.session
+        open_ = recall(self._open, session, set)
         for moved in seen.moved:
             self._follow(moved.move, open_, self._asked.get(session, set()))
         if message.is_a(["session.close"]):
             self._asked[session] = set(open_)
+            forget_oldest(self._asked)
         elif message.is_a(["session.close.result"]) and self._asked.get(session):
             yield self._judge(message, open_)
 
@@ -308,19 +325,19 @@ class SendTime:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._sessions = Sessions(pack.meta["sessions"])
-        self.hears = self._sessions.hears | {"obs.frame"}
-        self._streaming: set[str] = set()
+        self._beginning = Sessions(pack.meta["sessions"]).hears
+        self.hears = self._beginning | {"obs.frame"}
+        self._streaming: dict[str, None] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per frame of a session that is known to stream."""
         message = seen.message
         if message is None:
             return
-        begun = self._sessions.begun(message)
-        session = self._sessions.of(message)
+        session, begun = seen.session, message.is_a(self._beginning)
         if begun and message.request is not None and message.request.at("/params/mode") == "streaming":
-            self._streaming.add(session)
+            self._streaming[session] = None
+            forget_oldest(self._streaming)
         elif message.is_a(["obs.frame"]) and session in self._streaming:
             if message.at("/params/ts_send_ns") is not None:
                 yield passed(self._requirement, message)
@@ -335,6 +352,8 @@ class SendTime:
 
 class Ticks:
     """AWP-TIM-011: world.tick advances by `count` (1 if absent) from expected_tick, and says so."""
+
+    hears = ("world.tick.result",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

@@ -8,16 +8,17 @@ from typing import Any
 from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import told
-from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, S, Session, numbered
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
+from conformance.protocols.awp_things import MS, TERMINAL, WAITING, Action, S, Session
 from conformance.protocols.awp_values import names, table, tables, whole
 from conformance.schemas import embedded
 
 
 def _first(memory: Memory, message: Message) -> tuple[Session, dict[str, Any]] | None:
     """The session and the params of a submission that this answers, unless its id was admitted before."""
-    session, request = memory.session(message), message.request
+    session, request = memory.here, message.request
     if session is None or request is None or not memory.complete:
         return None
     params = table(request.at("/params"))
@@ -85,17 +86,17 @@ def _due(session: Session, action: Action) -> Due | None:
     return action.received + limit * MS, name
 
 
-@rule("action.status")
+@rule("action.status", mode="streaming")
 def deadline(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-004, AWP-ACT-008: when the time that the member `by` gives is up, the action ends with
     deadline_exceeded, and not before. In lockstep the time is advisory.
     """
     found = memory.status(message)
-    if found is None or found[0].mode != "streaming" or found[1].asked is None:
+    if found is None or found[1].asked is None:
         return
     session, action, now = found
-    due, state = _due(session, action), message.at("/params/state")
-    exceeded = message.at("/params/reason") == "deadline_exceeded"
+    due, state = _due(session, action), memory.params.get("state")
+    exceeded = memory.params.get("reason") == "deadline_exceeded"
     if due is None:
         known = action.received is not None and bool(session.type_of(action.params))
         if exceeded and memory.options["by"] == "deadline_ms" and known:
@@ -127,12 +128,12 @@ def _in_time(due: int, now: int, asked: Event, message: Message) -> Iterable[Tol
 )
 def held(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-006: a pull of an action that the world has to remember tells its current state."""
-    session = memory.session(message)
+    session = memory.here
     if session is None:
         return
     told = memory.notes.setdefault(session.key, {})
     if message.name == "action.status.request":
-        asked = session.actions.get(str(message.at("/params/action_id")))
+        asked = session.actions.get(str(memory.params.get("action_id")))
         memory.notes["asked", session.key, message.seq] = asked.number if asked else None
     elif message.request is not None and message.name.startswith("action.status."):
         action = session.actions.get(str(message.request.at("/params/action_id")))
@@ -140,7 +141,7 @@ def held(memory: Memory, message: Message) -> Iterable[Told]:
         if action is not None and since is not None and action.state is not None:
             yield from _pulled(told, action, message, since)
     else:
-        number = numbered(message)
+        number = memory.number
         if number is not None:
             at = "/params" if message.name == "action.status" else "/result"
             told.setdefault(number, message.at(f"{at}/state"))
@@ -165,7 +166,7 @@ def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) 
 @rule("action.submit.result", "action.status", "action.status.result", replays=True)
 def once(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-009: a transition has one time, also where it is told again on request."""
-    session, at = memory.session(message), "/params" if message.name == "action.status" else "/result"
+    session, at = memory.here, "/params" if message.name == "action.status" else "/result"
     number, time = whole(message.at(f"{at}/status_seq")), whole(message.at(f"{at}/ts_mono_ns"))
     if session is None or number is None or time is None:
         return
@@ -192,10 +193,10 @@ def unknown(memory: Memory, message: Message) -> Iterable[Told]:
 
     One that was submitted and refused is AWP-ACT-010's, one of another session AWP-PRM-001's.
     """
-    session, request = memory.session(message), message.request
+    session, request = memory.here, message.request
     place = session.key if session else message.event.connection
     if message.name == "action.submit":
-        memory.notes[place, str(message.at("/params/action_id"))] = True
+        memory.notes[place, str(memory.params.get("action_id"))] = True
     if session is None or request is None or not session.whole or not memory.complete:
         return
     name = str(request.at("/params/action_id"))
@@ -214,7 +215,7 @@ def abort(memory: Memory, message: Message) -> Iterable[Told]:
         return
     session, action, now = found
     most, since = whole(session.type_of(action.params).get("max_abort_ms")), action.entered.get("cancelling")
-    if most is None or since is None or message.at("/params/state") not in TERMINAL:
+    if most is None or since is None or memory.params.get("state") not in TERMINAL:
         return
     lapse = told((now - since) / S, action.told["cancelling"], message.event)
     late = lapse.exceeds((most + 100) / 1000)
@@ -229,10 +230,10 @@ def abort(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.status")
 def streaming(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-007: an action of duration streaming never completes by itself."""
-    session, action = memory.session(message), memory.action(message)
+    session, action = memory.here, memory.action(message)
     if session is None or action is None or session.type_of(action.params).get("duration") != "streaming":
         return
-    state = message.at("/params/state")
+    state = memory.params.get("state")
     if state == "completed":
         yield Told("an action of duration streaming does not complete", "/params/state", (), state)
     elif state in TERMINAL:
@@ -249,16 +250,16 @@ def stopped(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-002, AWP-LIF-008: an emergency stop ends each action that stood in one of `from`: one that
     executes or aborts fails, one that waits is cancelled, with the reason e_stop.
     """
-    session = memory.session(message)
+    session = memory.here
     if session is None:
         return
     if message.name == "world.event":
-        if message.at("/params/event") == "e_stop_engaged":
+        if memory.params.get("event") == "e_stop_engaged":
             for one in session.actions.values():
                 if one.state in memory.options["from"] and _concerns(message, one):
                     memory.notes[session.key, one.id] = one.state
         return
-    action, number = memory.action(message), whole(message.at("/params/status_seq"))
+    action, number = memory.action(message), whole(memory.params.get("status_seq"))
     if action is None or number is None or number <= action.number:
         return
     before = memory.notes.pop((session.key, action.id), None)
@@ -278,11 +279,11 @@ def _stop(message: Message, wanted: str, before: str) -> Iterable[Told]:
 @rule("world.event", "action.submit.result", "action.submit.error")
 def suspended(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-002: while an emergency stop is engaged, no action is admitted."""
-    session = memory.session(message)
+    session = memory.here
     if session is None:
         return
     if message.name == "world.event":
-        event = message.at("/params/event")
+        event = memory.params.get("event")
         if event in ("e_stop_engaged", "e_stop_released"):
             memory.notes[session.key] = event == "e_stop_engaged"
         return
@@ -294,8 +295,8 @@ def suspended(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("world.event")
 def safe_state(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SAF-004: safe_state_entered is told when every action has ended."""
-    session = memory.session(message)
-    if session is None or message.at("/params/event") != "safe_state_entered":
+    session = memory.here
+    if session is None or memory.params.get("event") != "safe_state_entered":
         return
     going = [one.id for one in session.actions.values() if one.state and one.state not in TERMINAL]
     if going:
@@ -307,28 +308,28 @@ def safe_state(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("world.event", "action.status")
 def safe_again(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SAF-008: the first action to execute after safe_state_entered brings safe_state_exited."""
-    session = memory.session(message)
+    session = memory.here
     if session is None:
         return
-    notes, key, state = memory.notes, session.key, message.at("/params/state")
+    notes, key, state = memory.notes, session.key, memory.params.get("state")
     if message.name == "world.event":
-        event = message.at("/params/event")
+        event = memory.params.get("event")
         if event == "safe_state_entered":
             notes[key] = ""
         elif event == "safe_state_exited" and notes.pop(key, None) is not None:
             yield HOLDS
     elif notes.get(key) == "" and state == "executing":
-        notes[key] = str(message.at("/params/action_id"))
-    elif notes.get(key) and notes[key] == message.at("/params/action_id") and state in TERMINAL:
+        notes[key] = str(memory.params.get("action_id"))
+    elif notes.get(key) and notes[key] == memory.params.get("action_id") and state in TERMINAL:
         del notes[key]
         yield Told("it executed after safe_state_entered and has ended, and no safe_state_exited was told")
 
 
-@rule("action.submit.result", "action.submit.error")
+@rule("action.submit.result", "action.submit.error", mode="streaming")
 def stale(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SAF-013: a streaming world with max_basis_age_ms admits no intent that is older or over."""
     first, received = _first(memory, message), whole(message.at("/result/received_ts_mono_ns"))
-    if first is None or first[0].mode != "streaming":
+    if first is None:
         return
     session, params = first
     most = whole(table(session.manifest.get("safety_policy")).get("max_basis_age_ms"))
@@ -343,16 +344,16 @@ def stale(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told(f"an intent is admitted at {received} that was valid until {until}", "/result")
 
 
-@rule("action.status")
+@rule("action.status", mode="streaming")
 def valid(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-007: in a streaming world with max_basis_age_ms, no intent begins after its valid_until_ns."""
     found = memory.status(message)
-    if found is None or found[0].mode != "streaming":
+    if found is None:
         return
     session, action, now = found
     until = whole(action.params.get("valid_until_ns"))
     bound = table(session.manifest.get("safety_policy")).get("max_basis_age_ms")
-    begins = action.state in WAITING and message.at("/params/state") == "executing"
+    begins = action.state in WAITING and memory.params.get("state") == "executing"
     if bound is None or until is None or action.received is None or action.received > until or not begins:
         return
     over = told((now - until) / S, action.asked.event if action.asked else message.event, message.event)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections import deque
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
-from conformance import jsontext
 from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import between
-from conformance.protocols.awp_record import MS, Channel, Memory, Session
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
-from conformance.protocols.awp_values import names, table, tables, whole
-from conformance.schemas import embedded
+from conformance.protocols.awp_things import MS, Channel, Session
+from conformance.protocols.awp_values import names, tables, whole
+from conformance.remembered import forget_oldest
 
 KEYFRAME, RESYNC = 1, 8
 """Bits of a frame's flags."""
@@ -25,34 +22,39 @@ Place = tuple[str, int]
 """A session's key and a channel's number."""
 
 
-Found = tuple[Session, Channel, Place]
+class Frame(NamedTuple):
+    """A frame of a channel that its session was granted."""
+
+    session: Session
+    channel: Channel
+    place: Place
+    seq: int | None
+    time: int | None
+    flags: int
 
 
-def channel_of(memory: Memory, message: Message) -> Found | None:
-    """The session and the channel of a frame that the session was granted: all rules of frames ask."""
-    found: Found | None = memory.once("channel", message, _granted)
+def frame_of(memory: Memory, message: Message) -> Frame | None:
+    """What all rules of frames ask for; None where the session was not granted the channel."""
+    found: Frame | None = memory.once("frame", message, _granted)
     return found
 
 
-def _granted(memory: Memory, message: Message) -> Found | None:
-    session, place = memory.session(message), whole(message.at("/params/channel_id"))
+def _granted(memory: Memory, message: Message) -> Frame | None:
+    session, told = memory.here, memory.params
+    place = whole(told.get("channel_id"))
     channel = session.channels.get(place) if session is not None and place is not None else None
     if session is None or channel is None or place is None:
         return None
-    return session, channel, (session.key, place)
-
-
-def flags_of(message: Message) -> int:
-    """The flags of a frame; 0 where it has none."""
-    return whole(message.at("/params/flags")) or 0
+    seq, time, flags = whole(told.get("seq")), whole(told.get("ts_mono_ns")), whole(told.get("flags"))
+    return Frame(session, channel, (session.key, place), seq, time, flags or 0)
 
 
 @rule("obs.frame")
 def modality(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGM-001: frames come only in modalities that the agent said it consumes."""
-    found = channel_of(memory, message)
-    consumed = names(found[0].agent.get("consumes_modalities")) if found else []
-    mine = found[1].declared.get("modality") if found else None
+    found = frame_of(memory, message)
+    consumed = names(found.session.agent.get("consumes_modalities")) if found else []
+    mine = found.channel.declared.get("modality") if found else None
     if not consumed or mine is None or any("*" in one for one in consumed):
         return
     if mine in consumed:
@@ -61,13 +63,13 @@ def modality(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told(f"a frame in {mine}, which the agent does not consume", "/params", tuple(consumed), mine)
 
 
-@rule("obs.frame")
+@rule("obs.frame", mode="lockstep")
 def tick(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-002: a frame of a per-tick channel in lockstep carries its tick."""
-    found = channel_of(memory, message)
-    if found is None or found[0].mode != "lockstep" or found[1].rate is not None:
+    found = frame_of(memory, message)
+    if found is None or found.channel.rate is not None:
         return
-    if message.at("/params/tick") is None:
+    if memory.params.get("tick") is None:
         yield Told("a frame of a per-tick channel without tick", "/params", ("tick",))
     else:
         yield HOLDS
@@ -82,27 +84,32 @@ def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name != "obs.frame":
         _start_again(memory, message)
         return
-    found, seq = channel_of(memory, message), whole(message.at("/params/seq"))
-    if found is None or seq is None or not (found[0].whole and memory.complete and found[0].inline):
+    found = frame_of(memory, message)
+    if found is None or not (found.session.whole and memory.complete and found.session.inline):
         return
-    last = memory.notes.get(found[2])
-    most, key = whole(found[1].declared.get("keyframe_interval")), flags_of(message) & KEYFRAME
+    seq = found.seq
+    if seq is None:
+        return
+    last = memory.notes.get(found.place)
+    most, key = whole(found.channel.declared.get("keyframe_interval")), found.flags & KEYFRAME
     if key:
-        memory.notes[found[2]] = (seq, seq)
+        memory.notes[found.place] = (seq, seq)
         yield HOLDS
     elif last is None:
-        memory.notes[found[2]] = (None, seq)
-        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), flags_of(message))
+        memory.notes[found.place] = (None, seq)
+        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), found.flags)
     else:
-        memory.notes[found[2]] = (last[0] if seq == last[1] + 1 else None, seq)
-        yield from _between(memory, found[2], seq, most)
+        memory.notes[found.place] = (last[0] if seq == last[1] + 1 else None, seq)
+        yield from _between(memory, found.place, seq, most)
 
 
 def _start_again(memory: Memory, message: Message) -> None:
     """What a session subscribes again starts again."""
-    session = memory.session(message)
-    known = session.key if session else None
-    memory.forget(str(message.at("/result/session_id") or known))
+    named = message.at("/result/session_id")
+    session = memory.here if named is None else memory.sessions.get(str(named))
+    if session is not None:
+        for place in session.channels:
+            memory.notes.pop((session.key, place), None)
 
 
 def _between(memory: Memory, place: Place, seq: int, most: int | None) -> Iterable[Told]:
@@ -124,17 +131,14 @@ def gaps(memory: Memory, message: Message) -> Iterable[Told]:
     if message.name != "obs.frame":
         _start_again(memory, message)
         return
-    found, seq = channel_of(memory, message), whole(message.at("/params/seq"))
-    if (
-        found is None
-        or seq is None
-        or found[1].declared.get("loss_class") != "reliable"
-        or not found[0].inline
-    ):
+    found = frame_of(memory, message)
+    if found is None or found.channel.declared.get("loss_class") != "reliable" or not found.session.inline:
         return
-    last = memory.notes.get(found[2])
-    memory.notes[found[2]] = seq
-    if last is None or flags_of(message) & RESYNC or seq <= last:
+    seq, last = found.seq, memory.notes.get(found.place)
+    if seq is None:
+        return
+    memory.notes[found.place] = seq
+    if last is None or found.flags & RESYNC or seq <= last:
         return  # that it does not grow is another requirement's matter
     if seq == last + 1:
         yield HOLDS
@@ -149,22 +153,22 @@ def resync(memory: Memory, message: Message) -> Iterable[Told]:
         for row in tables(message.at("/result/granted/channels")):
             memory.notes[str(message.at("/result/session_id")), whole(row.get("channel_id"))] = True
         return
-    found = channel_of(memory, message)
-    if found is None or not memory.notes.pop(found[2], False):
+    found = frame_of(memory, message)
+    if found is None or not memory.notes.pop(found.place, False):
         return
-    if found[1].declared.get("loss_class") != "reliable":
+    if found.channel.declared.get("loss_class") != "reliable":
         return
-    if flags_of(message) & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
+    if found.flags & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
         yield HOLDS
     else:
         said = "the first frame of a reliable channel after a resumption is no keyframe with resync"
-        yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), flags_of(message))
+        yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), found.flags)
 
 
 @rule("obs.frame")
 def size(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-011: no frame is greater than the max_frame_bytes of the endpoint that carries it."""
-    session, payload = memory.session(message), message.at("/params/payload_b64")
+    session, payload = memory.here, memory.params.get("payload_b64")
     endpoints = tables(session.ready.get("stream_endpoints")) if session else []
     inline = next((one for one in endpoints if one.get("binding") == "inline"), None)
     if inline is None or not isinstance(payload, str):
@@ -181,97 +185,6 @@ def size(memory: Memory, message: Message) -> Iterable[Told]:
         )
 
 
-@lru_cache(maxsize=8)
-@lru_cache(maxsize=8)
-def _bytes(payload: str) -> bytes | None:
-    try:
-        return base64.b64decode(payload, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-
-
-@lru_cache(maxsize=8)
-def _read(payload: str) -> jsontext.Parsed:
-    data = _bytes(payload)
-    if data is None:
-        return jsontext.Parsed(None)
-    value = jsontext.plain(data)
-    if value is not None:
-        return jsontext.Parsed(value)
-    text, faults = jsontext.decode(data)
-    return jsontext.parse(text) if text is not None else jsontext.Parsed(None, faults)
-
-
-def _json(found: tuple[Session, Channel, Place] | None, message: Message) -> Any:
-    """The payload of a frame whose modality is JSON; None where it is another, or no JSON."""
-    payload = message.at("/params/payload_b64")
-    if found is None or not str(found[1].declared.get("modality")).endswith("json"):
-        return None
-    return _read(payload).value if isinstance(payload, str) else None
-
-
-@rule("obs.frame")
-def payload(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-MOD-001: a payload is what the channel's modality and schema say."""
-    found, text = channel_of(memory, message), message.at("/params/payload_b64")
-    data = _bytes(text) if isinstance(text, str) else None
-    if found is None or data is None:
-        return
-    kind, wrong = str(found[1].declared.get("modality")), ""
-    if kind.endswith("json"):
-        fatal = _read(text).fatal
-        wrong = f"no JSON: {fatal.message}" if fatal else _refused(memory, found, message)
-    elif kind == "image/jpeg":
-        wrong = "" if data.startswith(b"\xff\xd8") else "no JPEG"
-    else:
-        return
-    yield Told(f"the payload of a {kind} channel is {wrong}", "/params/payload_b64") if wrong else HOLDS
-
-
-def _refused(memory: Memory, found: tuple[Session, Channel, Place], message: Message) -> str:
-    """Why the schema of an event channel refuses a whole state; a delta need not be one."""
-    schema = table(found[1].declared.get("schema"))
-    if found[1].declared.get("modality") != "text/event+json" or not schema.keys() & {"type", "properties"}:
-        return ""
-    if not flags_of(message) & KEYFRAME:
-        return ""
-    if found[2] not in memory.notes:
-        memory.notes[found[2]] = embedded(memory.pack.schemas("receiver"), schema, "")
-    judge = memory.notes[found[2]]
-    return "" if judge is None or judge(_json(found, message)) else "not as the channel's schema has it"
-
-
-@rule("obs.frame")
-def metadata(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-DAT-007: ts_sim_ns and ts_send_ns are members of the frame, and not of its payload."""
-    found = channel_of(memory, message)
-    body = _json(found, message)
-    if found is None or not isinstance(body, dict):
-        return
-    declared = str(found[1].declared.get("schema"))
-    inside = [name for name in ("ts_sim_ns", "ts_send_ns") if name in body and name not in declared]
-    if inside:
-        yield Told(f"the payload holds {' and '.join(inside)}", "/params/payload_b64", (), inside)
-    else:
-        yield HOLDS
-
-
-@rule("obs.frame")
-def events(memory: Memory, message: Message) -> Iterable[Told]:
-    """AWP-EVT-003: an event channel does not carry the events of the protocol's registry."""
-    found = channel_of(memory, message)
-    body = _json(found, message)
-    if found is None or found[1].declared.get("modality") != "text/event+json" or not isinstance(body, dict):
-        return
-    event = body.get("event")
-    schemas = memory.pack.schemas("receiver")
-    registered = "world-event.schema.json#/properties/event/anyOf/0"
-    if isinstance(event, str) and schemas.is_valid(registered, event):
-        yield Told(f"the event {event} is for world.event to tell", "/params/payload_b64", (), event)
-    else:
-        yield HOLDS
-
-
 REMEMBERED = 10_000
 """So many frames of a session are remembered; what is older is not known any longer."""
 
@@ -279,18 +192,17 @@ REMEMBERED = 10_000
 @rule("obs.frame", "action.submit")
 def basis(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-007: basis_ts_mono_ns is the ts_mono_ns of a frame that the session got."""
-    session, told = memory.session(message), memory.notes
+    session, told = memory.here, memory.notes
     if session is None or not (session.whole and session.inline):
         return
     if message.name == "obs.frame":
         times = told.setdefault(session.key, {})
-        time = whole(message.at("/params/ts_mono_ns"))
+        time = whole(memory.params.get("ts_mono_ns"))
         times[time] = True
-        if time is None or len(times) > REMEMBERED:
-            del times[next(iter(times))]
+        if time is None or forget_oldest(times, REMEMBERED):
             told["forgotten", session.key] = True
         return
-    stated = whole(message.at("/params/basis_ts_mono_ns"))
+    stated = whole(memory.params.get("basis_ts_mono_ns"))
     if stated is None or not memory.complete or ("forgotten", session.key) in told:
         return
     if stated in told.get(session.key, {}):
@@ -299,20 +211,21 @@ def basis(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told(f"no frame of the session is of {stated}", "/params/basis_ts_mono_ns", (), stated)
 
 
-@rule("obs.frame", "action.submit")
+@rule("obs.frame", "action.submit", mode="streaming")
 def fresh(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SAF-010: the basis of a submission was not stale yet: of its channel, no frame that came since
     is newer by more than stale_after_ms.
     """
-    session = memory.session(message)
-    if session is None or session.mode != "streaming":
+    session = memory.here
+    if session is None:
         return
     if message.name == "obs.frame":
-        found, time = channel_of(memory, message), whole(message.at("/params/ts_mono_ns"))
-        if found is not None and time is not None:
-            memory.notes.setdefault(found[2], deque(maxlen=REMEMBERED)).append((time, message.event))
+        found = frame_of(memory, message)
+        if found is not None and found.time is not None:
+            frames = memory.notes.setdefault(found.place, deque(maxlen=REMEMBERED))
+            frames.append((found.time, message.event))
         return
-    stated = whole(message.at("/params/basis_ts_mono_ns"))
+    stated = whole(memory.params.get("basis_ts_mono_ns"))
     outdated: list[Event] = []  # of each channel, the frame with which the basis became stale
     for place, channel in session.channels.items():
         frames = memory.notes.get((session.key, place), ())
@@ -334,13 +247,13 @@ def fresh(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("cmd.frame", "action.status")
 def applied(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CMD-003: no more command frames are applied than were sent on the action's channel."""
-    session = memory.session(message)
+    session = memory.here
     if session is None or not (session.whole and session.inline and memory.complete):
         return
     if message.name == "cmd.frame":
-        found = channel_of(memory, message)
+        found = frame_of(memory, message)
         if found is not None:
-            key, seq = (session.key, found[1].name), whole(message.at("/params/seq"))
+            key, seq = (session.key, found.channel.name), found.seq
             sent, last = memory.notes.get(key, (0, None))
             # Those whose numbers are missing were sent all the same.
             grown = seq - last if seq is not None and last is not None and seq > last else 1

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import between, told
-from conformance.protocols.awp_record import WAITING, Memory, S, Session
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
+from conformance.protocols.awp_things import WAITING, S, Session
 from conformance.protocols.awp_values import table, tables, whole
 
 
@@ -28,20 +29,20 @@ class _Advance:
     frames: Counter[tuple[int | None, int | None]]
 
 
-@rule("world.tick", "obs.frame", "world.tick.result", "world.tick.error")
+@rule("world.tick", "obs.frame", "world.tick.result", "world.tick.error", mode="lockstep")
 def advance(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-003: before world.tick is answered, each per-tick channel had one frame for each tick."""
-    session, notes = memory.session(message), memory.notes
-    if session is None or session.mode != "lockstep":
+    session, notes = memory.here, memory.notes
+    if session is None:
         return
     under_way: _Advance | None = notes.get(session.key)
     if message.name == "world.tick":
-        start = whole(message.at("/params/expected_tick"))
+        start = whole(memory.params.get("expected_tick"))
         notes[session.key] = None if under_way or start is None else _Advance(start, Counter())
     elif message.name == "obs.frame":
         if under_way is not None:
-            tick = whole(message.at("/params/tick"))
-            under_way.frames[whole(message.at("/params/channel_id")), tick] += 1
+            tick = whole(memory.params.get("tick"))
+            under_way.frames[whole(memory.params.get("channel_id")), tick] += 1
     else:
         notes[session.key] = None
         end = whole(message.at("/result/tick"))
@@ -73,14 +74,14 @@ def initial(memory: Memory, message: Message) -> Iterable[Told]:
             begun = {whole(row.get("channel_id")) for row in rows}
             notes[str(message.at("/result/session_id"))] = (now, False, begun)
         return
-    session = memory.session(message)
+    session = memory.here
     if session is None or session.key not in notes:
         return
     now, asked_on, awaited = notes[session.key]
     if message.name == "world.tick":
         notes[session.key] = (now, True, awaited)
         return
-    place, tick = whole(message.at("/params/channel_id")), whole(message.at("/params/tick"))
+    place, tick = whole(memory.params.get("channel_id")), whole(memory.params.get("tick"))
     if place not in awaited or place not in _per_tick(session) or tick is None:
         return
     awaited.discard(place)
@@ -92,18 +93,18 @@ def initial(memory: Memory, message: Message) -> Iterable[Told]:
         )
 
 
-@rule("action.status")
+@rule("action.status", mode="lockstep")
 def staged(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-010: in lockstep, an action does not execute before the advance after its admission.
 
     The session clock moves with advances alone, so the two do not have the same time.
     """
-    session, action = memory.session(message), memory.action(message)
-    now = whole(message.at("/params/ts_mono_ns"))
-    if session is None or action is None or session.mode != "lockstep" or now is None:
+    session, action = memory.here, memory.action(message)
+    now = whole(memory.params.get("ts_mono_ns"))
+    if session is None or action is None or now is None:
         return
     admitted = action.entered.get("accepted")
-    if action.state not in WAITING or message.at("/params/state") != "executing" or admitted is None:
+    if action.state not in WAITING or memory.params.get("state") != "executing" or admitted is None:
         return
     if now > admitted:
         yield HOLDS
@@ -122,22 +123,32 @@ class _Step:
     step: int | None = None
 
 
-@rule("world.tick", "obs.frame", "action.status", "world.event", "world.reset.result", "world.restore.result")
+@rule(
+    *(
+        "world.tick",
+        "obs.frame",
+        "action.status",
+        "world.event",
+        "world.reset.result",
+        "world.restore.result",
+    ),
+    mode="lockstep",
+)
 def steps(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-013: in lockstep, the session clock moves with advances alone, by the same amount each.
 
     Judged from the first advance on: which tick a session begins with is AWP-TIM-009's.
     """
-    session = memory.session(message)
-    if session is None or session.mode != "lockstep":
+    session = memory.here
+    if session is None:
         return
     if message.name == "world.tick":
         memory.notes["advanced", session.key] = True
         return
-    if message.name.endswith(".result") or message.at("/params/event") == "world_resetting":
+    if message.name.endswith(".result") or memory.params.get("event") == "world_resetting":
         memory.notes.pop(session.key, None)  # a reset may move the tick, even back
         return
-    tick, time = whole(message.at("/params/tick")), whole(message.at("/params/ts_mono_ns"))
+    tick, time = whole(memory.params.get("tick")), whole(memory.params.get("ts_mono_ns"))
     last: _Step | None = memory.notes.get(session.key)
     if tick is None or time is None or ("advanced", session.key) not in memory.notes:
         return
@@ -265,7 +276,7 @@ def estimate(memory: Memory, message: Message) -> Iterable[Told]:
     answer that is on its way may not be in the report yet, so one more exchange counts. A kit that is late
     answers many pings at once, and then sees a report that was made before any of the answers came.
     """
-    session = memory.session(message)
+    session = memory.here
     if session is None or not session.whole or not memory.complete:
         return
     if message.name == "ping.result":
@@ -286,11 +297,11 @@ def estimate(memory: Memory, message: Message) -> Iterable[Told]:
     yield timed(wrong, lapse, None) if lapse else wrong
 
 
-@rule("ping.result", "cmd.frame", "action.submit")
+@rule("ping.result", "cmd.frame", "action.submit", mode="streaming")
 def synchronized(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGT-008: an agent gives a session time of its own only after an exchange of pings."""
-    session = memory.session(message)
-    if session is None or not session.whole or session.mode != "streaming" or not memory.complete:
+    session = memory.here
+    if session is None or not session.whole or not memory.complete:
         return
     if message.name == "ping.result":
         _learn(memory, session, message)
@@ -305,14 +316,14 @@ def synchronized(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told("a time on the session clock, and no ping was answered before it", at)
 
 
-@rule("cmd.frame", "ping", "ping.result")
+@rule("cmd.frame", "ping", "ping.result", mode="streaming")
 def issued(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CLK-009: a command frame was issued before the world stamps a ping that was sent after it.
 
     `grace` is how much the two clocks may differ by an honest estimate, in ms.
     """
-    session = memory.session(message)
-    if session is None or session.mode != "streaming":
+    session = memory.here
+    if session is None:
         return
     if message.name == "cmd.frame":
         memory.notes[session.key] = message

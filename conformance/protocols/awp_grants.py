@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.correlation import Message
-from conformance.protocols.awp_record import TERMINAL, Memory, Session
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule
 from conformance.protocols.awp_sessions import refused
+from conformance.protocols.awp_things import TERMINAL, Session
 from conformance.protocols.awp_values import names, number, table, tables, whole
 
 FORBIDDEN = 4001
@@ -62,7 +63,7 @@ def _types_beyond(message: Message, manifest: dict[str, Any]) -> list[Told]:
 
 
 def _framed(memory: Memory, message: Message) -> Iterable[Told]:
-    session, channel = memory.session(message), whole(message.at("/params/channel_id"))
+    session, channel = memory.here, whole(memory.params.get("channel_id"))
     if session is None or channel in (None, 0) or session.connection != message.event.connection:
         return
     if not isinstance(session.granted.get("channels"), list):
@@ -108,7 +109,7 @@ def rates(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("obs.subscribe.result", "obs.unsubscribe.result")
 def complete(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-NEG-004: a changed subscription is answered with all channels that the session then has."""
-    session = memory.session(message)
+    session = memory.here
     if session is None or message.request is None or not memory.complete:
         return
     before = {channel.name: place for place, channel in session.channels.items()}
@@ -154,7 +155,7 @@ def grouped(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.submit.result", "action.submit.error")
 def observer(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EMB-004: a submission in a session without an embodiment is refused with 4001."""
-    session = memory.session(message)
+    session = memory.here
     if session is None or not session.whole or session.bodies:
         return
     if message.name.endswith(".result") or message.at("/error/code") == FORBIDDEN:
@@ -164,7 +165,7 @@ def observer(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.submit.result")
 def named(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-MAN-007: in a session of several embodiments, an action that is admitted names one."""
-    session = memory.session(message)
+    session = memory.here
     if session is None or len(session.bodies) < 2 or message.request is None:
         return
     if "embodiment_id" in _asked(message):
@@ -184,7 +185,7 @@ def _ungranted(session: Session, action: dict[str, Any]) -> str:
 @rule("action.submit.result", "action.submit.error")
 def granted(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-003: a submission of a type or for an embodiment that was not granted is refused."""
-    session = memory.session(message)
+    session = memory.here
     if session is None or not session.whole or not session.bodies or message.request is None:
         return
     if not isinstance(session.granted.get("action_types"), list):
@@ -197,12 +198,12 @@ def granted(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.submit")
 def within(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGT-003: an agent submits only types, and for embodiments, that its session was granted."""
-    session = memory.session(message)
+    session = memory.here
     if session is None or not session.whole or session.closed:
         return
     if not isinstance(session.granted.get("action_types"), list):
         return  # nobody knows what was granted
-    wrong = _ungranted(session, table(message.at("/params")))
+    wrong = _ungranted(session, memory.params)
     if wrong:
         yield Told(f"{wrong} was not granted", "/params")
     else:
@@ -226,7 +227,7 @@ def default_deny(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _administered(memory: Memory, message: Message) -> Iterable[Told]:
-    session, operation = memory.session(message), _operation(message)
+    session, operation = memory.here, _operation(message)
     if session is None or not session.whole:
         return
     if operation in names(session.granted.get("admin")):
@@ -270,13 +271,13 @@ def unchanged(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.submit.result", "world.event")
 def expiry(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRM-003: grants that have expired admit nothing, and are reported then, not before."""
-    session = memory.session(message)
+    session = memory.here
     until = whole(session.granted.get("expires_at")) if session else None
     if session is None or until is None:
         return
     if message.name == "world.event":
-        now = whole(message.at("/params/ts_mono_ns"))
-        if message.at("/params/event") == "grant_expired" and now is not None:
+        now = whole(memory.params.get("ts_mono_ns"))
+        if memory.params.get("event") == "grant_expired" and now is not None:
             yield (
                 HOLDS
                 if now >= until
@@ -294,13 +295,13 @@ def expiry(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("world.reset", "world.restore", "world.event", "world.reset.result", "world.restore.result")
 def resetting(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRM-006: before a reset is answered, every action has ended and world_resetting was told."""
-    session = memory.session(message)
+    session = memory.here
     if session is None:
         return
     if message.name in ("world.reset", "world.restore"):
         memory.notes[session.key] = None
     elif message.name == "world.event":
-        if message.at("/params/event") == "world_resetting" and session.key in memory.notes:
+        if memory.params.get("event") == "world_resetting" and session.key in memory.notes:
             memory.notes[session.key] = message
     elif session.key in memory.notes:
         yield from _reset(session, memory.notes.pop(session.key))
@@ -348,7 +349,7 @@ def _gated(memory: Memory, message: Message, name: str) -> Iterable[Told]:
 @rule("world.tick.result", "world.tick.error")
 def authority(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-012: world.tick of a session without an embodiment is refused with 3006."""
-    session = memory.session(message)
+    session = memory.here
     if session is not None and session.whole and not session.bodies:
         yield from refused(message, 3006, "the session binds no embodiment")
 
@@ -357,15 +358,17 @@ def authority(memory: Memory, message: Message) -> Iterable[Told]:
 def numbered(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-005: channel 0 is the control channel, and no two channels have one number."""
     if message.name.endswith(".frame"):
-        channel = message.at("/params/channel_id")
+        channel = memory.params.get("channel_id")
         yield (
             Told("channel 0 carries JSON-RPC, and no frames", "/params/channel_id") if channel == 0 else HOLDS
         )
         return
     at = "/result/granted" if message.name == "obs.subscribe.result" else "/result/granted/channels"
-    given: set[Any] = {0}
+    given: set[int] = {0}
     for place, row in enumerate(tables(message.at(at))):
-        channel = row.get("channel_id")
+        channel = whole(row.get("channel_id"))
+        if channel is None:
+            continue
         if channel in given:
             yield Told(f"the channel_id {channel} is taken", f"{at}/{place}/channel_id", (), channel)
         else:

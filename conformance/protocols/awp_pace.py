@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import Iterable
 
 from conformance.correlation import Message
-from conformance.protocols.awp_channels import RESYNC, Place, channel_of, flags_of, stale_after
-from conformance.protocols.awp_record import MS, Channel, Memory, Session
+from conformance.protocols.awp_channels import RESYNC, Frame, frame_of, stale_after
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_things import MS
 from conformance.protocols.awp_values import tables, whole
 
 
@@ -56,11 +57,11 @@ NOW = {
 
 def _first(memory: Memory, message: Message, mode: str) -> Iterable[Told]:
     at = "/params/tick" if mode == "lockstep" else "/params/ts_mono_ns"
-    found, time = channel_of(memory, message), whole(message.at(at))
-    since = memory.notes.pop(("new", *found[2]), None) if found else None
+    found, time = frame_of(memory, message), whole(message.at(at))
+    since = memory.notes.pop(("new", *found.place), None) if found else None
     if found is None or since is None or time is None:
         return
-    allowed = 0 if mode == "lockstep" else int(stale_after(found[1]) + memory.options["grace"]) * MS
+    allowed = 0 if mode == "lockstep" else int(stale_after(found.channel) + memory.options["grace"]) * MS
     if since - time > allowed:
         yield Told(
             f"the first frame is of {time}, and it was {since} when the channel was granted", at, (), time
@@ -78,7 +79,7 @@ def rate(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside; in
     lockstep, a channel without a rate has one frame a tick.
     """
-    found, time = channel_of(memory, message), whole(message.at("/params/ts_mono_ns"))
+    found, time = frame_of(memory, message), whole(message.at("/params/ts_mono_ns"))
     if message.name in AFRESH:
         session = memory.session(message)
         memory.forget(session.key if session else None)
@@ -86,29 +87,29 @@ def rate(memory: Memory, message: Message) -> Iterable[Told]:
         return
     if found is None or time is None:
         return
-    if found[1].rate is None:
+    if found.channel.rate is None:
         yield from _once_a_tick(memory, message, found)
         return
-    times: deque[int] = memory.notes.setdefault(found[2], deque())
+    times: deque[int] = memory.notes.setdefault(found.place, deque())
     times.append(time)
     while times[0] <= time - 1000 * MS:
         times.popleft()
-    most = found[1].rate * 1.1 + 2
+    most = found.channel.rate * 1.1 + 2
     if len(times) > most:
-        said = f"{len(times)} frames within a second; the channel was granted {found[1].rate} Hz"
+        said = f"{len(times)} frames within a second; the channel was granted {found.channel.rate} Hz"
         times.clear()
-        yield Told(said, "/params/ts_mono_ns", (found[1].rate,))
+        yield Told(said, "/params/ts_mono_ns", (found.channel.rate,))
     elif len(times) > 1:
         yield HOLDS
 
 
-def _once_a_tick(memory: Memory, message: Message, found: tuple[Session, Channel, Place]) -> Iterable[Told]:
+def _once_a_tick(memory: Memory, message: Message, found: Frame) -> Iterable[Told]:
     tick = whole(message.at("/params/tick"))
-    if found[0].mode != "lockstep" or tick is None:
+    if found.session.mode != "lockstep" or tick is None:
         return
-    last = memory.notes.get(found[2])
-    memory.notes[found[2]] = tick
-    if last is None or flags_of(message) & RESYNC:
+    last = memory.notes.get(found.place)
+    memory.notes[found.place] = tick
+    if last is None or found.flags & RESYNC:
         return
     if tick == last:
         yield Told(f"one more frame of tick {tick}; the channel has one a tick", "/params/tick", (), tick)

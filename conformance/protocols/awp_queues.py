@@ -10,9 +10,10 @@ from conformance.correlation import Message
 from conformance.findings import Level
 from conformance.lapses import told
 from conformance.protocols.awp_actions import policies
-from conformance.protocols.awp_record import MS, TERMINAL, WAITING, Action, Memory, S, Session
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
+from conformance.protocols.awp_things import MS, TERMINAL, WAITING, Action, S, Session
 from conformance.protocols.awp_values import table, whole
 
 
@@ -44,7 +45,7 @@ def _number(action: Action) -> int:
 @rule("action.submit.result", "action.status")
 def queue(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-002: what waits in a queue is accepted in the order of submission, and max_queue bounds it."""
-    session, request = memory.session(message), message.request
+    session, request = memory.here, message.request
     if session is None or not memory.complete:
         return
     params = table(request.at("/params")) if request else {}
@@ -63,7 +64,7 @@ def queue(memory: Memory, message: Message) -> Iterable[Told]:
             yield Told(f"{len(waiting)} actions wait, and max_queue is {most}", "/result/state", (most,))
         return
     action = memory.action(message)
-    if action is None or action.state != "queued" or message.at("/params/state") != "accepted":
+    if action is None or action.state != "queued" or memory.params.get("state") != "accepted":
         return
     others = [one for one in _rivals(session, action.params, action.id) if one.state == "queued"]
     ahead = [one.id for one in others if _number(one) < _number(action)]
@@ -80,9 +81,9 @@ def replace(memory: Memory, message: Message) -> Iterable[Told]:
     if found is None or found[1].state != "executing":
         return
     session, action, now = found
-    state, newer = message.at("/params/state"), _replacing(session, action)
+    state, newer = memory.params.get("state"), _replacing(session, action)
     times = [time for one in newer if (time := one.entered.get("executing")) is not None]
-    if state == "preempted" and message.at("/params/reason") is None and newer:
+    if state == "preempted" and memory.params.get("reason") is None and newer:
         yield HOLDS
     elif state in ("executing", "completed") and times and now > min(times):
         said = f"another action replaced it at {min(times)}, and it is {state} at {now}"
@@ -98,14 +99,14 @@ def _replacing(session: Session, action: Action) -> list[Action]:
 @rule("action.status")
 def blend(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-004: an action that another is blended with ends as preempted, and blended."""
-    session, action = memory.session(message), memory.action(message)
-    if session is None or action is None or message.at("/params/state") != "preempted":
+    session, action = memory.here, memory.action(message)
+    if session is None or action is None or memory.params.get("state") != "preempted":
         return
     later = [one for one in _rivals(session, action.params, action.id) if _number(one) > _number(action)]
-    if message.at("/params/reason") is not None or not later:
+    if memory.params.get("reason") is not None or not later:
         return
     if all(_policy(session, one.params) == "blend" for one in later):
-        if message.at("/params/blended") is True:
+        if memory.params.get("blended") is True:
             yield HOLDS
         else:
             yield Told("another action is blended with it, and blended is not true", "/params", ("blended",))
@@ -114,7 +115,7 @@ def blend(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.submit.result", "action.submit.error")
 def reject(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-005: a submission of policy reject gets 3002 while its group has an action that goes on."""
-    session, request = memory.session(message), message.request
+    session, request = memory.here, message.request
     params = table(request.at("/params")) if request else {}
     if (
         session is None
@@ -127,17 +128,17 @@ def reject(memory: Memory, message: Message) -> Iterable[Told]:
         yield from refused(message, 3002, f"{going[0]} goes on in the same group")
 
 
-@rule("action.status")
+@rule("action.status", mode="lockstep")
 def staged(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-007: in lockstep, an action is not replaced before the advance after the admission of the new.
 
     The session clock moves with advances alone, so the two do not have the same time.
     """
     found = memory.status(message)
-    if found is None or found[0].mode != "lockstep" or found[1].state != "executing":
+    if found is None or found[1].state != "executing":
         return
     session, action, now = found
-    if message.at("/params/state") != "preempted" or message.at("/params/reason") is not None:
+    if memory.params.get("state") != "preempted" or memory.params.get("reason") is not None:
         return
     later = [one for one in _rivals(session, action.params, action.id) if _number(one) > _number(action)]
     admitted = [one.entered.get("accepted") for one in later if one.state not in TERMINAL]
@@ -157,12 +158,12 @@ def asked(memory: Memory, message: Message) -> Iterable[Told]:
     that was given covers more than it should is AWP-APR-004's.
     """
     if message.name == "safety.approval.respond":
-        given = message.at("/params/decision") == "approve" or message.at("/params/standing") is not None
+        given = memory.params.get("decision") == "approve" or memory.params.get("standing") is not None
         memory.notes["standing"] = memory.notes.get("standing") or given
     elif message.name == "safety.approval_requested":
         yield from _requested(memory, message)
     else:
-        session = memory.session(message)
+        session = memory.here
         params = table(message.request.at("/params")) if message.request else {}
         if session is None or session.type_of(params).get("requires_approval") is not True:
             return
@@ -179,7 +180,7 @@ def asked(memory: Memory, message: Message) -> Iterable[Told]:
 
 def _action(memory: Memory, message: Message) -> tuple[Session, Action] | None:
     session = memory.sessions.get(str(message.at("/params/requester/session")))
-    action = session.actions.get(str(message.at("/params/action_id"))) if session else None
+    action = session.actions.get(str(memory.params.get("action_id"))) if session else None
     return (session, action) if session is not None and action is not None and action.asked else None
 
 
@@ -200,20 +201,20 @@ def _requested(memory: Memory, message: Message) -> Iterable[Told]:
 def decided(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-APR-002: an action that is approved goes on, and one that is denied is rejected for that."""
     notes = memory.notes
-    asked = "of", message.event.connection, str(message.at("/params/approval_id"))
+    asked = "of", message.event.connection, str(memory.params.get("approval_id"))
     if message.name == "safety.approval_requested":
         notes[asked] = (
             str(message.at("/params/requester/session")),
-            str(message.at("/params/action_id")),
+            str(memory.params.get("action_id")),
         )
     elif message.name == "safety.approval.respond":
         about = notes.get(asked)
         if about is not None:
             notes["decision", *about] = (
-                None if ("decision", *about) in notes else message.at("/params/decision")
+                None if ("decision", *about) in notes else memory.params.get("decision")
             )
     else:
-        action, session = memory.action(message), memory.session(message)
+        action, session = memory.action(message), memory.here
         if action is not None and session is not None and action.state == "pending_approval":
             yield from _decision(notes.pop(("decision", session.key, action.id), None), message)
 
@@ -242,9 +243,9 @@ def timeout(memory: Memory, message: Message) -> Iterable[Told]:
     most = whole(policy.get("approval_timeout_ms", DEFAULT_TIMEOUT_MS))
     if since is None or most is None:
         return
-    timed_out, waited = message.at("/params/reason") == "approval_timeout", (now - since) // MS
+    timed_out, waited = memory.params.get("reason") == "approval_timeout", (now - since) // MS
     lapse = told((now - since) / S, action.told["pending_approval"], message.event)
-    late = message.at("/params/state") in WAITING and lapse.exceeds(most / 1000 + 1)
+    late = memory.params.get("state") in WAITING and lapse.exceeds(most / 1000 + 1)
     if timed_out and waited < most:
         yield Told(
             f"it timed out after {waited} ms; {most} are allowed", "/params/ts_mono_ns", (most,), waited
@@ -270,7 +271,7 @@ def again(memory: Memory, message: Message) -> Iterable[Told]:
 def task(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TSK-003: a task that was acknowledged replaces the one before, as an approver sees."""
     if message.name == "safety.approval_requested":
-        key, shown = str(message.at("/params/requester/session")), message.at("/params/task")
+        key, shown = str(message.at("/params/requester/session")), memory.params.get("task")
         current = memory.notes.get(key)
         if current is None or shown is None:
             return
@@ -280,7 +281,7 @@ def task(memory: Memory, message: Message) -> Iterable[Told]:
             else Told("the approver is shown another task than the current", "/params/task")
         )
         return
-    session = memory.session(message)
+    session = memory.here
     of = (
         str(message.at("/result/session_id"))
         if message.name == "session.open.result"

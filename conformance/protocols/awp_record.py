@@ -3,113 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from conformance.checks import Observation
 from conformance.correlation import Message, is_from_the_wrong_side
-from conformance.events import Closed, Event, Opened
+from conformance.events import Closed, Opened
 from conformance.packs import Pack
-from conformance.protocols.awp_values import names, number, table, tables, whole
+from conformance.protocols.awp_things import NUMBERED, Action, Channel, Session, numbered
+from conformance.protocols.awp_values import number, table, tables, whole
 
-MS = 1_000_000
-"""Nanoseconds in a millisecond."""
-
-S = 1000 * MS
-"""Nanoseconds in a second."""
-
-
-class Channel(NamedTuple):
-    """A channel that a session was granted: its name, its rate (None: a frame per tick), its declaration."""
-
-    name: str
-    rate: float | None
-    declared: dict[str, Any]
-
-
-@dataclass(slots=True)
-class Action:
-    """An action that was admitted: what was submitted, where it stands, and since when.
-
-    `state` is None where nobody knows it; `asked` is the submission, None for one that is not on record.
-    `entered` are the session times at which each state was first reported, `told` the events that did.
-    """
-
-    id: str
-    asked: Message | None = None
-    state: str | None = None
-    number: int = 0
-    received: int | None = None
-    entered: dict[str, int | None] = field(default_factory=dict)
-    told: dict[str, Event] = field(default_factory=dict)
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """What was submitted."""
-        return table(self.asked.at("/params")) if self.asked else {}
-
-
-@dataclass(slots=True)
-class Session:
-    """One session, as far as the record shows it. A `whole` one is on record from its beginning."""
-
-    key: str
-    connection: str
-    asked: dict[str, Any]
-    ready: dict[str, Any]
-    manifest: dict[str, Any]
-    agent: dict[str, Any]
-    whole: bool
-    began: Message
-    channels: dict[int, Channel] = field(default_factory=dict)
-    actions: dict[str, Action] = field(default_factory=dict)
-    closing: Message | None = None
-    closed: bool = False
-    resumed: int = 0
-    number: int = 0
-    framed: bool = False
-    """Whether its frames are on record: an audit log holds their digests alone."""
-
-    @property
-    def mode(self) -> str:
-        """The time model that was asked for; empty where that is not on record."""
-        return str(self.asked.get("mode", ""))
-
-    @property
-    def bodies(self) -> list[str]:
-        """The embodiments that it binds; none for an observer."""
-        one = self.asked.get("embodiment")
-        return [one] if isinstance(one, str) else names(self.asked.get("embodiments"))
-
-    @property
-    def granted(self) -> dict[str, Any]:
-        """What was granted when it began."""
-        return table(self.ready.get("granted"))
-
-    @property
-    def inline(self) -> bool:
-        """Whether every frame of it is on record, and none can travel by another connection."""
-        endpoints = tables(self.ready.get("stream_endpoints"))
-        return self.framed and all(one.get("binding") == "inline" for one in endpoints)
-
-    def type_of(self, action: dict[str, Any]) -> dict[str, Any]:
-        """The declaration of a submission's type; empty where there is none."""
-        declared = tables(self.manifest.get("action_schemas"))
-        return next((row for row in declared if row.get("type") == action.get("type")), {})
-
-
-NUMBERED = ("action.status", "world.event", "session.state", "action.submit.result", "action.cancel.result")
-"""What has a status_seq of its own, or reports one."""
-
-
-def numbered(message: Message) -> int | None:
-    """The status_seq of a message of `NUMBERED`, or None where it has none."""
-    part = "/result" if message.name.endswith(".result") else "/params"
-    return whole(message.at(f"{part}/status_seq"))
-
-
-TERMINAL = ("rejected", "completed", "failed", "preempted", "cancelled")
-WAITING = ("pending_approval", "queued", "accepted")
+ENDED = 250
+"""So many sessions are remembered at least that are over."""
 
 
 class Memory:
@@ -117,22 +21,33 @@ class Memory:
 
     `again` says that the message is a notification whose number was given before, as in a replay.
     `notes` are the own knowledge, and `options` the parameters, of the rule that is asked at the moment.
-    Whenever something could not be understood, `doubts` goes on with what it may have been about: a
-    connection and its session, or None for anything. The notes on that are void.
+    Whenever something could not be understood, `doubted` counts it, and `doubts` has with this number what
+    it may have been about: a connection and its session, or None for anything. The notes on that are void.
     """
 
     def __init__(self, pack: Pack) -> None:
         self.pack = pack
         self.options: dict[str, Any] = {}
         self.notes: dict[Any, Any] = {}
-        self.doubts: list[str | None] = []
+        self.doubts: dict[str | None, int] = {}
+        self.doubted = 0
         self.again = False
-        self._now: Observation | None = None
-        self._judged = False
+        self.params: dict[str, Any] = {}
+        """The params of the message that is judged; none where it has none."""
+        self.here: Session | None = None
+        """The session of its connection, if one is known."""
+        self.number: int | None = None
+        """Its status_seq, if it is one of `NUMBERED` and has one."""
+        self.now: Observation | None = None
+        self.judged = False
+        """Whether the message that is observed now can be judged."""
         self._due: Message | None = None
-        self._found_of: Message | None = None
         self._found: dict[str, Any] = {}
+        self.noted: list[dict[Any, Any]] = []
+        """The notes of all rules."""
         self.sessions: dict[str, Session] = {}
+        self._by_token: dict[str, dict[str, None]] = {}
+        self._over: dict[str, None] = {}
         self.opened: dict[str, str] = {}  # connection → where it leads, where that is known
         self.ended: dict[str, Closed] = {}
         self._current: dict[str, str] = {}
@@ -141,10 +56,12 @@ class Memory:
 
     def attend(self, seen: Observation) -> bool:
         """Learn from what came before; whether this message can be judged, of which nothing is learnt yet."""
-        if seen is not self._now:
+        if seen is not self.now:
             self.catch_up()
-            self._now, self._judged = seen, self._meet(seen)
-        return self._judged
+            self.now = seen
+            self._found.clear()
+            self.judged = self._meet(seen)
+        return self.judged
 
     def catch_up(self) -> None:
         """Learn from the message that was judged last."""
@@ -154,18 +71,24 @@ class Memory:
 
     def _meet(self, seen: Observation) -> bool:
         message = seen.message
-        if isinstance(seen.event, (Opened, Closed)):
+        if message is None and isinstance(seen.event, (Opened, Closed)):
             self._connected(seen.event)
         if message is None or message.kind is None:
             if seen.lost is None or message is not None:
                 self._lose(seen)
             return False
-        if is_from_the_wrong_side(message):
+        if not seen.plain and is_from_the_wrong_side(message):
             self._lose(seen)
             return False
-        self._count(message)
-        self._see_frame(message)
-        if any(one.move.illegal and not one.report for one in seen.moved):
+        here = self.here = self.session(message)
+        self.params = table(message.at("/params"))
+        self.again = False
+        if message.name in NUMBERED:
+            self.number = numbered(message)
+            self._count(message, self.number)
+        elif message.name == "obs.frame" and here is not None:
+            here.framed = True
+        if seen.moved and any(one.move.illegal and not one.report for one in seen.moved):
             # What cannot be is another requirement's finding, and nothing follows from it.
             self._follow(message)
             self._doubt(message)
@@ -175,9 +98,6 @@ class Memory:
 
     def once(self, name: str, message: Message, look: Callable[[Memory, Message], Any]) -> Any:
         """What `look` finds of the message that is judged, which is looked for once for all rules."""
-        if self._found_of is not message:
-            self._found_of = message
-            self._found.clear()
         if name not in self._found:
             self._found[name] = look(self, message)
         return self._found[name]
@@ -185,13 +105,19 @@ class Memory:
     @property
     def complete(self) -> bool:
         """Whether everything was understood that may matter to the message that is judged."""
-        message = self._now.message if self._now else None
-        return not {None, *(self._scope(message) if message else ())} & {*self.doubts}
+        message = self.now.message if self.now else None
+        if not self.doubts:
+            return True
+        return not any(one in self.doubts for one in (None, *(self._scope(message) if message else ())))
 
     def forget(self, name: str | None) -> None:
         """Drop the notes on a session or a connection, which have its name in their key, or all."""
         for key in [key for key in self.notes if name is None or _is_about(key, name)]:
             del self.notes[key]
+
+    def _note_doubt(self, about: Iterable[str | None]) -> None:
+        self.doubted += 1
+        self.doubts.update(dict.fromkeys(about, self.doubted))
 
     def _scope(self, message: Message) -> list[str]:
         """What the message is about: its connection, and the session of that, if one is known."""
@@ -200,7 +126,8 @@ class Memory:
 
     def session(self, message: Message) -> Session | None:
         """The session of the message's connection, if one is known."""
-        return self.sessions.get(self._current.get(message.event.connection, ""))
+        key = self._current.get(message.event.connection)
+        return None if key is None else self.sessions.get(key)
 
     def greeting(self, message: Message) -> Message | None:
         """The last answer to initialize on the message's connection."""
@@ -211,16 +138,14 @@ class Memory:
         return self._manifests.get(message.event.connection, {})
 
     def action(self, message: Message) -> Action | None:
-        """The action that a status or a result names."""
-        session = self.session(message)
-        named = table(message.at("/params") or message.at("/result")).get("action_id")
-        return session.actions.get(str(named)) if session else None
+        """The action that the message that is judged names, a status or a result."""
+        found: Action | None = self.once("action", message, _named)
+        return found
 
     def status(self, message: Message) -> tuple[Session, Action, int] | None:
         """The session, the action and the session time of a status; None where one of them is not known."""
-        session, action = self.session(message), self.action(message)
-        now = whole(message.at("/params/ts_mono_ns"))
-        return None if session is None or action is None or now is None else (session, action, now)
+        found: tuple[Session, Action, int] | None = self.once("status", message, _reported)
+        return found
 
     def others(self, message: Message) -> Iterable[Session]:
         """Other sessions that are open, on connections that are."""
@@ -229,9 +154,45 @@ class Memory:
             if elsewhere and not session.closed and session.connection not in self.ended:
                 yield session
 
+    def with_token(self, token: Any) -> list[Session]:
+        """The sessions that have this token."""
+        keys = self._by_token.get(token, ()) if isinstance(token, str) else self.sessions
+        known = (self.sessions.get(key) for key in keys)
+        return [one for one in known if one is not None and one.ready.get("session_token") == token]
+
+    def _note_token(self, session: Session) -> None:
+        token = session.ready.get("session_token")
+        if isinstance(token, str):
+            self._by_token.setdefault(token, {})[session.key] = None
+
+    def _end(self, key: str) -> None:
+        """The session is over, or its connection is; the latest of those are remembered."""
+        self._over[key] = None
+        if len(self._over) >= 2 * ENDED:
+            self._drop([*self._over][:ENDED])
+
+    def _drop(self, keys: list[str]) -> None:
+        gone: set[Any] = set(keys)
+        for key in keys:
+            del self._over[key]
+            session = self.sessions.pop(key, None)
+            if session is None:
+                continue
+            self._by_token.pop(str(session.ready.get("session_token")), None)
+            if self.ended.pop(session.connection, None) is not None:
+                gone.add(session.connection)
+                self.opened.pop(session.connection, None)
+                for known in (self._current, self._greetings, self._manifests):
+                    known.pop(session.connection, None)
+        for notes in self.noted:
+            for about in [
+                one for one in notes if one in gone or (type(one) is tuple and not gone.isdisjoint(one))
+            ]:
+                del notes[about]
+
     def _lose(self, seen: Observation) -> None:
         """Something could not be understood, and may have been anything."""
-        self.doubts.append(None)
+        self._note_doubt([None])
         for session in self.sessions.values():
             for action in session.actions.values():
                 if seen.loses(action.id, session.key):
@@ -239,29 +200,23 @@ class Memory:
 
     def _doubt(self, message: Message) -> None:
         """Nobody knows where the action stands that the message is about."""
-        self.doubts += self._scope(message)
+        self._note_doubt(self._scope(message))
         action = self.action(message)
         if action is not None:
             action.state = None
 
-    def _count(self, message: Message) -> None:
+    def _count(self, message: Message, given: int | None) -> None:
         """Where a number is missing, so is what was told under it, and nobody knows what that was."""
-        session, self.again = self.session(message), False
-        if session is None or message.name not in NUMBERED:
+        session = self.here
+        if session is None:
             return
-        given = numbered(message)
         self.again = message.request is None and given is not None and given <= session.number
         first = session.number == 0 and not session.whole
         if given is None or (given > session.number + 1 and not first):
-            self.doubts += self._scope(message)
+            self._note_doubt(self._scope(message))
             for action in session.actions.values():
                 action.state = None
         session.number = max(session.number, given or 0)
-
-    def _see_frame(self, message: Message) -> None:
-        session = self.session(message) if message.name == "obs.frame" else None
-        if session is not None:
-            session.framed = True
 
     def _connected(self, event: Opened | Closed) -> None:
         """A connection begins or ends."""
@@ -272,6 +227,9 @@ class Memory:
                 known.pop(event.connection, None)
         else:
             self.ended[event.connection] = event
+            key = self._current.get(event.connection)
+            if key is not None:
+                self._end(key)
 
     def _follow(self, message: Message) -> None:
         """Learn from a message."""
@@ -309,6 +267,7 @@ class Memory:
         )
         self._current[connection] = session.key
         self.sessions[session.key] = session
+        self._note_token(session)
         self._grant(session, table(ready.get("granted")).get("channels"))
         return session
 
@@ -319,7 +278,9 @@ class Memory:
             session = self._begin(message, {}, whole=False)
         session.connection = message.event.connection
         session.resumed += 1
-        session.ready = {**ready, "granted": session.granted or ready.get("granted")}
+        self._over.pop(session.key, None)
+        session.use({**ready, "granted": session.granted or ready.get("granted")})
+        self._note_token(session)
         self._current[message.event.connection] = session.key
         self._grant(session, table(ready.get("granted")).get("channels"))
 
@@ -350,6 +311,7 @@ class Memory:
         session = self.session(message)
         if session is not None and (message.name != "session.state" or _says(message) == "closed"):
             session.closed = True
+            self._end(session.key)
 
     def _admit(self, message: Message) -> None:
         session, request = self.session(message), message.request
@@ -368,6 +330,17 @@ class Memory:
         if session is not None:
             name = str(message.at(f"{at}/action_id"))
             _take(session.actions.setdefault(name, Action(name)), message, at)
+
+
+def _named(memory: Memory, message: Message) -> Action | None:
+    session, name = memory.here, table(memory.params or message.at("/result")).get("action_id")
+    return session.actions.get(str(name)) if session else None
+
+
+def _reported(memory: Memory, message: Message) -> tuple[Session, Action, int] | None:
+    session, action = memory.here, memory.action(message)
+    now = whole(memory.params.get("ts_mono_ns"))
+    return None if session is None or action is None or now is None else (session, action, now)
 
 
 def _is_about(key: Any, name: str) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from conformance.checks import same
 from conformance.correlation import Message
-from conformance.protocols.awp_record import NUMBERED, Memory, numbered
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_things import NUMBERED
 from conformance.protocols.awp_values import table, whole
 
 
@@ -15,7 +16,7 @@ from conformance.protocols.awp_values import table, whole
 def retained(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CTL-010: a world that resumes a session knows of every number that it gave before."""
     if message.name != "session.resume.result":
-        session, number = memory.session(message), numbered(message)
+        session, number = memory.here, memory.number
         if session is not None and number is not None:
             memory.notes[session.key] = max(number, memory.notes.get(session.key, 0))
         return
@@ -43,11 +44,11 @@ def replayed(memory: Memory, message: Message) -> Iterable[Told]:
         if after is not None and last is not None and after < last:
             notes[str(message.at("/result/session_id"))] = last
         return
-    session = memory.session(message)
+    session = memory.here
     last = notes.get(session.key) if session is not None else None
     if session is None or last is None:
         return
-    number = numbered(message)
+    number = memory.number
     if message.name == "session.close.result":
         yield Told(f"the session is closed, and the replay up to {last} never came to its end")
         del notes[session.key]
@@ -59,7 +60,7 @@ def replayed(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.submit", "action.submit.error")
 def retried(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ERR-001: an agent does not submit again, word for word, what was refused as not retryable."""
-    session, notes = memory.session(message), memory.notes
+    session, notes = memory.here, memory.notes
     if session is None:
         return
     if message.name == "action.submit.error":
@@ -67,7 +68,7 @@ def retried(memory: Memory, message: Message) -> Iterable[Told]:
             params = table(message.request.at("/params"))
             notes[session.key, str(params.get("action_id"))] = params
         return
-    params = table(message.at("/params"))
+    params = memory.params
     refused = notes.get((session.key, str(params.get("action_id"))))
     if refused is not None and same(refused, params):
         yield Told("the same submission was refused, and not as retryable", "/params")

@@ -55,8 +55,10 @@ class _Ruled:
         judge: Rule,
         ending: Ending | None,
         replays: bool,
+        mode: str,
     ) -> None:
         self._requirement = requirement
+        self._mode = mode
         self._replays = replays
         self._parameters = parameters
         self._kinds = kinds
@@ -74,27 +76,36 @@ class _Ruled:
     def joins(self, shared: dict[str, Any]) -> Follower:
         """The memory that all rules of one stream share."""
         self._memory = shared.setdefault("awp", self._memory)
+        self._memory.noted.append(self._notes)
         return self._memory
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """What the rule says of the message."""
         memory, message = self._memory, seen.message
-        if not memory.attend(seen) or message is None or (memory.again and not self._replays):
+        judged = memory.judged if memory.now is seen else memory.attend(seen)
+        if not judged or message is None or (memory.again and not self._replays):
             return ()
-        if not message.is_a(self._kinds):
+        if not (seen.plain or message.is_a(self._kinds)):
             return ()
-        told = self._judge(self._asked(), message)
-        return [self._finding(message, one) for one in told if one.said or seen.praise]
-
-    def _asked(self) -> Memory:
-        """What the record has told, with this rule's own notes and parameters."""
-        memory = self._memory
+        if self._mode and (memory.here is None or memory.here.mode != self._mode):
+            return ()
+        if self._doubts != memory.doubted:
+            self._forget_doubtful()
         memory.notes, memory.options = self._notes, self._parameters
-        if self._doubts != len(memory.doubts):
-            for doubtful in memory.doubts[self._doubts :]:
+        found: list[Finding] = []
+        for one in self._judge(memory, message):
+            if one.said or seen.praise:
+                found.append(self._finding(message, one))
+        return found
+
+    def _forget_doubtful(self) -> None:
+        """Drop the notes on what may have changed since, unheard."""
+        memory = self._memory
+        memory.notes = self._notes
+        for doubtful, number in memory.doubts.items():
+            if number > self._doubts:
                 memory.forget(doubtful)
-            self._doubts = len(memory.doubts)
-        return memory
+        self._doubts = memory.doubted
 
     def _finding(self, message: Message, told: Told) -> Finding:
         about = told.about or message
@@ -113,20 +124,27 @@ class _Ruled:
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Praise for what nothing was said against, if the record is complete."""
-        self._memory.catch_up()
+        memory = self._memory
+        memory.catch_up()
         if self._ending is None or not complete:
             return []
-        return [passed(self._requirement, message) for message in self._ending(self._asked())]
+        if self._doubts != memory.doubted:
+            self._forget_doubtful()
+        memory.notes = self._notes
+        return [passed(self._requirement, message) for message in self._ending(memory)]
 
 
-def rule(*kinds: str, ending: Ending | None = None, replays: bool = False) -> Callable[[Rule], CheckFactory]:
+def rule(
+    *kinds: str, ending: Ending | None = None, replays: bool = False, mode: str = ""
+) -> Callable[[Rule], CheckFactory]:
     """Make a function a check of messages of these kinds; `ending` gives those that stood when the record
-    was over. With `replays`, it is also asked about notifications that are only said again."""
+    was over. With `replays`, it is also asked about notifications that are only said again; with `mode`,
+    only about sessions of this time model."""
 
     def make(judge: Rule) -> CheckFactory:
         def factory(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
             parameters, of = spec.get("parameters", {}), frozenset(kinds)
-            return _Ruled(requirement, parameters, pack, of, judge, ending, replays)
+            return _Ruled(requirement, parameters, pack, of, judge, ending, replays, mode)
 
         factory.__doc__ = judge.__doc__
         return factory

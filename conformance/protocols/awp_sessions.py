@@ -10,8 +10,9 @@ from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import between
 from conformance.patterns import matches
-from conformance.protocols.awp_record import NUMBERED, TERMINAL, Memory, Session, numbered
+from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
+from conformance.protocols.awp_things import NUMBERED, TERMINAL, Session
 from conformance.protocols.awp_values import names, table, tables, whole
 
 OURS = range(1000, 5000)
@@ -95,17 +96,17 @@ def states(memory: Memory, message: Message) -> Iterable[Told]:
 
     With `resumed` it judges alone what is first said after a resumption, else all that is not.
     """
-    session = memory.session(message)
+    session = memory.here
     if session is None:
         return
     begun = _Standing("negotiating" if session.whole and memory.complete else "")
     stood: _Standing = memory.notes.setdefault(session.key, begun)
-    number = numbered(message)
+    number = memory.number
     if number is None or number <= stood.number:
         return  # it is said again
     stood.number = number
-    if message.name == "session.state" and isinstance(message.at("/params/state"), str):
-        yield from _state(memory, session, stood, message.at("/params/state"))
+    if message.name == "session.state" and isinstance(memory.params.get("state"), str):
+        yield from _state(memory, session, stood, memory.params["state"])
 
 
 def _state(memory: Memory, session: Session, stood: _Standing, state: str) -> Iterable[Told]:
@@ -126,7 +127,7 @@ def _state(memory: Memory, session: Session, stood: _Standing, state: str) -> It
 @rule("session.open.result", "session.open.error")
 def second(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CTL-007: a second session.open on a connection that holds a session fails with 2004."""
-    session = memory.session(message)
+    session = memory.here
     if session is not None and not session.closed and session.connection == message.event.connection:
         yield from refused(message, 2004, f"the connection holds the session {session.key}")
 
@@ -135,7 +136,7 @@ def second(memory: Memory, message: Message) -> Iterable[Told]:
 def resumable(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CTL-005: a session whose connection was lost can be resumed within its reconnect_window_ms."""
     token = message.request.at("/params/session_token") if message.request else None
-    session = next((one for one in memory.sessions.values() if one.ready.get("session_token") == token), None)
+    session = next(iter(memory.with_token(token)), None)
     if session is None or session.closed or session.closing:
         return
     if message.name.endswith(".result"):
@@ -155,7 +156,7 @@ def unknown(memory: Memory, message: Message) -> Iterable[Told]:
     place = message.event.connection
     if message.name == "session.resume.error":
         memory.notes[place] = whole(message.at("/error/code")) == 2005
-    elif memory.notes.get(place) and memory.session(message) is None:
+    elif memory.notes.get(place) and memory.here is None:
         if message.name == "session.open":
             yield HOLDS
         else:
@@ -171,9 +172,7 @@ def identity(memory: Memory, message: Message) -> Iterable[Told]:
             yield Told(f"the session_id {name} is that of an earlier session", "/result/session_id", (), name)
         return
     token = message.request.at("/params/session_token") if message.request else None
-    for session in memory.sessions.values():
-        if session.ready.get("session_token") != token:
-            continue
+    for session in memory.with_token(token):
         if session.key == name:
             yield HOLDS
         else:
@@ -186,7 +185,7 @@ def identity(memory: Memory, message: Message) -> Iterable[Told]:
 )
 def replaced(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-010: a session that was resumed on a new connection says nothing more on the old one."""
-    session = memory.session(message)
+    session = memory.here
     if message.name == "session.resume.result":
         known = memory.sessions.get(str(message.at("/result/session_id")))
         if known is not None and known.connection != message.event.connection:
@@ -198,7 +197,7 @@ def replaced(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("action.submit.result", "action.submit.error")
 def closing(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-011: a session that was asked to close admits no further action."""
-    session, request = memory.session(message), message.request
+    session, request = memory.here, message.request
     if session is None or request is None or session.closing is None or request.seq < session.closing.seq:
         return
     known = session.actions.get(str(request.at("/params/action_id")))
@@ -223,7 +222,7 @@ def silent(memory: Memory, message: Message) -> Iterable[Told]:
 
     An answer that came too early, while an action had not ended, is AWP-SES-011's finding alone.
     """
-    place, session = message.event.connection, memory.session(message)
+    place, session = message.event.connection, memory.here
     if message.name == "session.close.result":
         if session and all(action.state in TERMINAL for action in session.actions.values()):
             memory.notes[place] = message
@@ -269,7 +268,7 @@ def credential(memory: Memory, message: Message) -> Iterable[Told]:
 def token(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SEC-003: a session token is for one session, and is not its public name."""
     mine = message.at("/result/session_token")
-    if any(session.ready.get("session_token") == mine for session in memory.sessions.values()):
+    if memory.with_token(mine):
         yield Told("another session has the same session_token", "/result/session_token")
     elif mine == message.at("/result/session_id"):
         yield Told("the session_token is the session_id, which is no secret", "/result/session_token")

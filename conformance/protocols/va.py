@@ -11,7 +11,8 @@ from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.lapses import told
 from conformance.packs import Pack
-from conformance.protocols.va_attempts import REPORTS, from_its_side, time_of
+from conformance.protocols.va_attempts import ABOUT, REPORTS, from_its_side, time_of
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest
 
 
 class Cancellation:
@@ -22,53 +23,61 @@ class Cancellation:
     cancelled execution of which nothing later was said when the record was over.
     """
 
+    hears = ABOUT
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._grace = Fraction(str(spec["parameters"]["grace"]))
         self._running: dict[str, Message] = {}
         self._cancelled: dict[str, Message] = {}
-        self._broken: set[str] = set()
+        self._broken: dict[str, None] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per later message."""
-        for name in [name for name, said in self._running.items() if seen.may_hide(name, said.party)]:
-            del self._running[name]
+        if seen.loses_any:
+            for name in [name for name, said in self._running.items() if seen.may_hide(name, said.party)]:
+                del self._running[name]
         message = from_its_side(seen)
         if message is None:
-            return
+            return ()
         execution = str(message.at("/correlationId"))
-        if message.is_a(["cancel"]):
+        if message.name == "cancel":
             self._cancel(message, execution)
-        elif message.is_a(["dispatch"]):
+        elif message.name == "dispatch":
             self._forget(execution)
-        elif message.is_a(REPORTS):
-            self._running.setdefault(execution, message)
-            yield from self._judge(message, execution)
-            if message.is_a(["completed", "failed"]):
-                del self._running[execution]  # whether it heeds a cancel is not shown any more
+        elif message.name in REPORTS:
+            found = self._judge(message, execution) if execution in self._cancelled else ()
+            if message.name in ("completed", "failed"):
+                self._running.pop(execution, None)  # whether it heeds a cancel is not shown any more
+            elif seen.praise:
+                self._running.setdefault(execution, message)
+            return found
+        return ()
 
     def _cancel(self, message: Message, execution: str) -> None:
         if time_of(message) is not None:
             self._cancelled.setdefault(execution, message)
+            forget_oldest(self._cancelled, REMEMBERED_MESSAGES)
 
     def _forget(self, execution: str) -> None:
         self._running.pop(execution, None)
         self._cancelled.pop(execution, None)
 
     def _judge(self, message: Message, execution: str) -> Iterable[Finding]:
-        cancel, when = self._cancelled.get(execution), time_of(message)
-        since = time_of(cancel) if cancel is not None else None
-        if cancel is None or since is None or when is None:
-            return
+        cancel, when = self._cancelled[execution], time_of(message)
+        since = time_of(cancel)
+        if since is None or when is None:
+            return []
         lapse = told(when - since, cancel.event, message.event)
         late = lapse.exceeds(self._grace)
         if late is False:
-            return
-        self._broken.add(execution)
+            return []
+        self._broken[execution] = None
+        forget_oldest(self._broken)
         at = message.at("/timestamp")
         said = f"{message.name} of {execution} is of {at}, and it was cancelled at {cancel.at('/timestamp')}"
         found = failed(self._requirement, message, said, "/timestamp", actual=at)
-        yield timed(found, lapse, late)
+        return [timed(found, lapse, late)]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each execution that was cancelled while it ran, and then was silent."""

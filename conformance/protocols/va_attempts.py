@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Moved, Observation, failed, in_role, passed, same, timed
+from conformance.checks import Follower, Moved, Observation, failed, in_role, passed, same, timed
 from conformance.checks.movement import Moves
 from conformance.correlation import Message
 from conformance.events import JSON
@@ -20,6 +20,7 @@ from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.lapses import told
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest
 from conformance.wording import shown
 
 RESULTS = ["completed", "failed", "blocked"]
@@ -27,6 +28,9 @@ RESULTS = ["completed", "failed", "blocked"]
 
 REPORTS = ["accepted", "progress", *RESULTS]
 """The kinds that an agent sends."""
+
+ABOUT = ("dispatch", "cancel", *REPORTS)
+"""The kinds that are about an attempt."""
 
 
 def from_its_side(seen: Observation) -> Message | None:
@@ -56,50 +60,102 @@ class Attempt:
 
 
 class Attempts:
-    """The attempts of a record by correlationId, as far as they were seen to be dispatched."""
+    """The attempts of a record by correlationId, as far as they were seen to be dispatched.
+
+    It is shown every observation, and knows what was said before the one that it was shown last: `message`
+    is what that one says of an attempt, `attempt` the one that it is about, `replaces` the one that it
+    replaces. Of those that are over, the latest are remembered.
+    """
 
     def __init__(self) -> None:
+        self.message: Message | None = None
+        self.attempt: Attempt | None = None
+        self.replaces: Attempt | None = None
         self._known: dict[str, Attempt] = {}
         self._latest: dict[str, Attempt] = {}
+        self._over: dict[str, None] = {}
+        self._now: Observation | None = None
 
-    def of(self, message: Message) -> Attempt | None:
-        """The attempt that a message is about, if its dispatch was seen."""
+    @staticmethod
+    def shared_in(shared: dict[str, Any]) -> Attempts:
+        """The attempts that all checks of one stream have in common."""
+        attempts: Attempts = shared.setdefault("va attempts", Attempts())
+        return attempts
+
+    def attend(self, seen: Observation) -> bool:
+        """Take over what was said before; whether this is a message about an attempt, from its own side."""
+        if seen is not self._now:
+            self.catch_up()
+            self._now = seen
+            message = from_its_side(seen)
+            self.message = message = message if message and message.is_a(ABOUT) else None
+            self.attempt = self._of(message) if message else None
+            self.replaces = self._replaced_by(message) if message and message.is_a(("dispatch",)) else None
+        return self.message is not None
+
+    def catch_up(self) -> None:
+        """Take over what was said last."""
+        message, attempt = self.message, self.attempt
+        self.message = None
+        if message is None:
+            return
+        if message.is_a(("dispatch",)):
+            self._begin(message)
+        elif attempt is not None:
+            _follow(attempt, message)
+            if attempt.over:
+                self._end(attempt)
+
+    def _of(self, message: Message) -> Attempt | None:
         correlation = message.at("/correlationId")
         return self._known.get(correlation) if isinstance(correlation, str) else None
 
-    def see(self, message: Message) -> Attempt | None:
-        """Take over what a message says; the attempt that it replaces, if it does."""
-        if message.is_a(["dispatch"]):
-            return self._begin(message)
-        attempt = self.of(message)
-        if attempt is not None:
-            _follow(attempt, message)
-        return None
-
-    def _begin(self, message: Message) -> Attempt | None:
-        correlation, task = message.at("/correlationId"), message.at("/payload/task/id")
-        known = self.of(message)
-        if not isinstance(correlation, str) or not isinstance(task, str):
+    def _replaced_by(self, message: Message) -> Attempt | None:
+        """The attempt at the same task that was not over, if this is another order and no repetition."""
+        known, task = self.attempt, message.at("/payload/task/id")
+        if not isinstance(message.at("/correlationId"), str) or not isinstance(task, str):
             return None
-        if known is not None and same(known.dispatch.value, message.value):
-            return None  # the same order, delivered again
-        attempt = self._known[correlation] = Attempt(message)
         before = self._latest.get(task)
-        self._latest[task] = attempt
-        if before is None or before is known or before.over:
+        if before is None or before is known or before.over or (known and _is_same_order(known, message)):
             return None
-        before.replaced = message
         return before
+
+    def _begin(self, message: Message) -> None:
+        correlation, task = message.at("/correlationId"), message.at("/payload/task/id")
+        if not isinstance(correlation, str) or not isinstance(task, str):
+            return
+        if self.attempt is not None and _is_same_order(self.attempt, message):
+            return
+        self._known[correlation] = self._latest[task] = Attempt(message)
+        self._over.pop(correlation, None)
+        if self.replaces is not None:
+            self.replaces.replaced = message
+
+    def _end(self, attempt: Attempt) -> None:
+        self._over[str(attempt.dispatch.at("/correlationId"))] = None
+        for name in oldest(self._over, REMEMBERED_MESSAGES):
+            forgotten, _ = self._known.pop(name), self._over.pop(name)
+            task = str(forgotten.dispatch.at("/payload/task/id"))
+            if self._latest.get(task) is forgotten:
+                del self._latest[task]
+
+
+def _is_same_order(attempt: Attempt, message: Message) -> bool:
+    """Whether a dispatch is one that is only delivered again."""
+    return same(attempt.dispatch.value, message.value)
 
 
 def _follow(attempt: Attempt, message: Message) -> None:
     if message.is_a(REPORTS):
         attempt.heard = attempt.heard or message
-    if message.is_a(["accepted"]):
+    if message.is_a(("accepted",)):
         attempt.accepted = attempt.accepted or message
-    if message.is_a(RESULTS):
+    elif message.is_a(RESULTS):
         attempt.result = attempt.result or message
-    attempt.over = attempt.over or message.is_a(["completed", "failed", "cancel"])
+    attempt.over = attempt.over or message.is_a(_OVER)
+
+
+_OVER = ("completed", "failed", "cancel")
 
 
 class Superseded:
@@ -111,24 +167,31 @@ class Superseded:
     replaced attempt of which the agent had spoken and no result came.
     """
 
+    hears = ("dispatch", *RESULTS)
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._grace = Fraction(str(spec["parameters"]["grace"]))
         self._attempts = Attempts()
         self._replaced: list[Attempt] = []
 
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The attempts that others look at too."""
+        self._attempts = Attempts.shared_in(shared)
+        return self._attempts
+
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per result that comes too late."""
-        self._replaced = [one for one in self._replaced if not _may_be_heard(one, seen)]
-        message = from_its_side(seen)
-        if message is None:
-            return
-        attempt = self._attempts.of(message)
-        if message.is_a(RESULTS) and attempt is not None and not attempt.over:
-            yield from self._judge(message, attempt)
-        replaced = self._attempts.see(message)
-        if replaced is not None:
-            self._replaced.append(replaced)
+        if seen.loses_any:
+            self._replaced = [one for one in self._replaced if not _may_be_heard(one, seen)]
+        attempts = self._attempts
+        attempts.attend(seen)
+        message, attempt = attempts.message, attempts.attempt
+        if attempts.replaces is not None and seen.praise:
+            self._replaced.append(attempts.replaces)
+        if message is None or attempt is None or attempt.over or not message.is_a(RESULTS):
+            return ()
+        return self._judge(message, attempt)
 
     def _judge(self, message: Message, attempt: Attempt) -> Iterable[Finding]:
         by = attempt.replaced
@@ -151,6 +214,7 @@ class Superseded:
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each replaced attempt that kept silent."""
+        self._attempts.catch_up()
         for attempt in self._replaced if complete else ():
             if attempt.heard is not None and attempt.result is None and not attempt.over:
                 yield passed(self._requirement, attempt.heard)
@@ -173,36 +237,48 @@ class Ending:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._moves = Moves(spec["parameters"], pack)
+        self.hears = self._moves.hears | {"dispatch"}
         self._states = frozenset(spec["parameters"]["open"])
         self._attempts = Attempts()
-        self._begun: set[str] = set()
+        self._begun: dict[str, None] = {}
         self._open: dict[str, Message] = {}
-        self._replaced: set[str] = set()
+        self._replaced: dict[str, None] = {}
+
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The attempts that others look at too."""
+        self._attempts = Attempts.shared_in(shared)
+        return self._attempts
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per execution that its own side moves out of the open states."""
-        for name in [name for name, said in self._open.items() if seen.may_hide(name, said.party)]:
-            del self._open[name]  # what could not be understood may have ended it
-        for spoken, moved in self._moves.of(seen):
-            yield from self._follow(spoken, moved)
-        message = from_its_side(seen)
-        replaced = self._attempts.see(message) if message is not None else None
+        if seen.loses_any:
+            for name in [name for name, said in self._open.items() if seen.may_hide(name, said.party)]:
+                del self._open[name]  # what could not be understood may have ended it
+        self._attempts.attend(seen)
+        replaced = self._attempts.replaces
         if replaced is not None:
-            self._replaced.add(str(replaced.dispatch.at("/correlationId")))
+            self._replaced[str(replaced.dispatch.at("/correlationId"))] = None
+            forget_oldest(self._replaced)
+        return [
+            passed(self._requirement, spoken)
+            for spoken, moved in self._moves.of(seen)
+            if self._ends(spoken, moved) and seen.praise
+        ]
 
-    def _follow(self, message: Message, moved: Moved) -> Iterable[Finding]:
+    def _ends(self, message: Message, moved: Moved) -> bool:
+        """Whether its own side ends an execution that was open."""
         move = moved.move
         is_open = move.target in self._states
         if moved.report or move.illegal or (move.before is None and is_open):
-            return
+            return False
         if move.before == self._moves.lifecycle.initial:
-            self._begun.add(move.entity)
+            self._begun[move.entity] = None
+            forget_oldest(self._begun)
         if is_open and move.entity in self._begun:
             self._open.setdefault(move.entity, message)
         elif not is_open and move.entity in self._open:
-            first = self._open.pop(move.entity)
-            if message.party == first.party:
-                yield passed(self._requirement, message)
+            return message.party == self._open.pop(move.entity).party
+        return False
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each execution that was still open when the stream ended."""
@@ -215,6 +291,8 @@ class Ending:
 
 class OneAttempt:
     """VA-COR-003: records of executions with one correlationId are of one attempt of one task."""
+
+    hears = ("TaskExecution",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from conformance.checks import Observation, failed, passed
+from conformance.checks import Follower, Observation, failed, passed
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.integers import I53, bounds_fault
 from conformance.packs import Pack, pointer_value
-from conformance.protocols.va_attempts import RESULTS, Attempts, from_its_side
+from conformance.protocols.va_attempts import RESULTS, Attempts
 from conformance.wording import shown, type_name
 
 Gate = dict[str, JSON]
@@ -161,6 +161,7 @@ class Gates:
     """
 
     stateless = True
+    hears = ("Evidence", *RESULTS)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -206,16 +207,22 @@ class Outputs:
     no others. Judged where the dispatch was seen and declares keys.
     """
 
+    hears = ("completed",)
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._attempts = Attempts()
 
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The attempts that others look at too."""
+        self._attempts = Attempts.shared_in(shared)
+        return self._attempts
+
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per completed message whose outputs were agreed on."""
-        message = from_its_side(seen)
+        message = self._attempts.message if self._attempts.attend(seen) else None
         if message is None:
             return
-        self._attempts.see(message)
         promised = self._promised(message)
         evidence = message.at("/payload/evidence")
         if promised is None or not isinstance(evidence, dict) or evidence.get("status") != "completed":
@@ -225,7 +232,7 @@ class Outputs:
             yield self._judge(message, promised, outputs)
 
     def _promised(self, message: Message) -> list[str] | None:
-        attempt = self._attempts.of(message) if message.is_a(["completed"]) else None
+        attempt = self._attempts.attempt if message.is_a(["completed"]) else None
         if attempt is None:
             return None
         task, about = attempt.dispatch.at("/payload/task"), message.at("/payload/evidence/taskId")

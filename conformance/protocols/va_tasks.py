@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Observation, failed, passed, timed
+from conformance.checks import Follower, Observation, failed, passed, timed
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.integers import counter
 from conformance.lapses import told
 from conformance.packs import Pack
-from conformance.protocols.va_attempts import RESULTS, Attempt, Attempts, from_its_side, time_of
+from conformance.protocols.va_attempts import RESULTS, Attempt, Attempts, time_of
 from conformance.wording import shown
 
 REFERENCE = {"fromTask", "outputKey"}
@@ -25,6 +25,7 @@ class Inputs:
     """VA-TSK-001: an input that refers to another task's output names a task of `dependsOn`."""
 
     stateless = True
+    hears = ("dispatch", "TaskUnit")
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -71,22 +72,27 @@ class Timeout:
     or cancelled has no limit that anybody stated.
     """
 
+    hears = RESULTS
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._attempts = Attempts()
 
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The attempts that others look at too."""
+        self._attempts = Attempts.shared_in(shared)
+        return self._attempts
+
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per first result of an attempt that has a limit."""
-        message = from_its_side(seen)
-        if message is None:
-            return
-        attempt = self._attempts.of(message)
-        if attempt is not None and message.is_a(RESULTS):
+        self._attempts.attend(seen)
+        message, attempt = self._attempts.message, self._attempts.attempt
+        if message is not None and attempt is not None and message.is_a(RESULTS):
             yield from self._judge(message, attempt)
-        self._attempts.see(message)
 
     def _judge(self, message: Message, attempt: Attempt) -> Iterable[Finding]:
-        limit, took = _limit(attempt), _took(message, attempt)
+        limit = _limit(attempt)
+        took = _took(message, attempt) if limit is not None else None
         if limit is None or took is None:
             return
         assert attempt.accepted is not None, "else nobody knows how long it took"
@@ -132,6 +138,7 @@ class History:
     """
 
     stateless = True
+    hears = ("TaskExecution",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

@@ -5,6 +5,8 @@ The corpus is what the packs bring along, valid and invalid. A record here is a 
 
 from __future__ import annotations
 
+import json
+import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -144,6 +146,51 @@ def test_who_asks_for_no_praise_hears_the_same_faults(pack: Pack) -> None:
     """Without praise, a check is shown only what can matter to it, and asks again only what is in doubt."""
     for path in some(pack, 100):
         events, quick = recorded(pack, path), Monitor(pack, praise=False)
+        found = [finding for event in events for finding in quick.feed(event)]
+        every = judged(pack, events)
+        told = [finding for finding in found + quick.end() if not finding.ok]
+        assert told == [finding for finding in every if not finding.ok], path.name
+
+
+def spoilt(events: tuple[Event, ...], chance: random.Random) -> list[Event]:
+    """The events with one that is missing, comes twice or too early, or has a value of another one."""
+    left, said = [*events], [place for place, one in enumerate(events) if isinstance(one, (Sent, Received))]
+    one, other = chance.choice(said), chance.choice(said)
+    how = chance.randrange(4)
+    if how == 0:
+        del left[one]
+    elif how == 1:
+        left.insert(other, left[one])
+    elif how == 2:
+        left[one], left[other] = left[other], left[one]
+    else:
+        left[one] = with_value_of(left[one], left[other], chance)
+    return [event._replace(seq=seq) for seq, event in enumerate(left)]
+
+
+def with_value_of(event: Event, other: Event, chance: random.Random) -> Event:
+    """The event with one part of its message that the other's has at the same place, or a number."""
+    assert isinstance(event, (Sent, Received))
+    assert isinstance(other, (Sent, Received))
+    places = [where for where, _ in jsontext.leaves(event.value) if where]
+    if not places:
+        return event
+    where = chance.choice(places)
+    found = jsontext.resolve(other.value, where)
+    new = chance.choice([-1, 2**53, 0.5]) if found is jsontext.MISSING else found
+    place = jsontext.locate(event.text, where)
+    assert place is not None
+    text = event.text[: place.offset] + json.dumps(new, default=str) + event.text[place.end :]
+    parsed = parse(text)
+    return event._replace(text=text, value=parsed.value, faults=parsed.faults)
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_who_asks_for_no_praise_hears_the_same_faults_of_what_is_spoilt(pack: Pack) -> None:
+    chance = random.Random(pack.name)
+    paths = [path for path in some(pack, 100) if path.suffix == ".jsonl"]
+    for path in [path for path in paths if any(isinstance(one, Received) for one in recorded(pack, path))]:
+        events, quick = spoilt(recorded(pack, path), chance), Monitor(pack, praise=False)
         found = [finding for event in events for finding in quick.feed(event)]
         every = judged(pack, events)
         told = [finding for finding in found + quick.end() if not finding.ok]

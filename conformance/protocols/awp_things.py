@@ -1,0 +1,117 @@
+"""Agent World Protocol: the channels, actions and sessions of a record, as far as it shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from conformance.correlation import Message
+from conformance.events import Event
+from conformance.protocols.awp_values import names, table, tables, whole
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+
+S = 1000 * MS
+"""Nanoseconds in a second."""
+
+
+class Channel(NamedTuple):
+    """A channel that a session was granted: its name, its rate (None: a frame per tick), its declaration."""
+
+    name: str
+    rate: float | None
+    declared: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Action:
+    """An action that was admitted: what was submitted, where it stands, and since when.
+
+    `state` is None where nobody knows it; `asked` is the submission, None for one that is not on record.
+    `entered` are the session times at which each state was first reported, `told` the events that did.
+    """
+
+    id: str
+    asked: Message | None = None
+    state: str | None = None
+    number: int = 0
+    received: int | None = None
+    entered: dict[str, int | None] = field(default_factory=dict)
+    told: dict[str, Event] = field(default_factory=dict)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What was submitted."""
+        return table(self.asked.at("/params")) if self.asked else {}
+
+
+@dataclass(slots=True)
+class Session:
+    """One session, as far as the record shows it. A `whole` one is on record from its beginning."""
+
+    key: str
+    connection: str
+    asked: dict[str, Any]
+    ready: dict[str, Any]
+    manifest: dict[str, Any]
+    agent: dict[str, Any]
+    whole: bool
+    began: Message
+    channels: dict[int, Channel] = field(default_factory=dict)
+    actions: dict[str, Action] = field(default_factory=dict)
+    closing: Message | None = None
+    closed: bool = False
+    resumed: int = 0
+    number: int = 0
+    framed: bool = False
+    """Whether its frames are on record: an audit log holds their digests alone."""
+    mode: str = field(init=False)
+    """The time model that was asked for; empty where that is not on record."""
+    direct: bool = field(init=False)
+    """Whether no frame of it travels by another connection."""
+
+    def __post_init__(self) -> None:
+        """Read what is asked for with every message."""
+        self.mode = str(self.asked.get("mode", ""))
+        self.use(self.ready)
+
+    def use(self, ready: dict[str, Any]) -> None:
+        """Take over what was answered when it began, or went on."""
+        self.ready = ready
+        self.direct = all(one.get("binding") == "inline" for one in tables(ready.get("stream_endpoints")))
+
+    @property
+    def bodies(self) -> list[str]:
+        """The embodiments that it binds; none for an observer."""
+        one = self.asked.get("embodiment")
+        return [one] if isinstance(one, str) else names(self.asked.get("embodiments"))
+
+    @property
+    def granted(self) -> dict[str, Any]:
+        """What was granted when it began."""
+        return table(self.ready.get("granted"))
+
+    @property
+    def inline(self) -> bool:
+        """Whether every frame of it is on record, and none can travel by another connection."""
+        return self.framed and self.direct
+
+    def type_of(self, action: dict[str, Any]) -> dict[str, Any]:
+        """The declaration of a submission's type; empty where there is none."""
+        declared = tables(self.manifest.get("action_schemas"))
+        return next((row for row in declared if row.get("type") == action.get("type")), {})
+
+
+NUMBERED = ("action.status", "world.event", "session.state", "action.submit.result", "action.cancel.result")
+"""What has a status_seq of its own, or reports one."""
+
+
+def numbered(message: Message) -> int | None:
+    """The status_seq of a message of `NUMBERED`, or None where it has none."""
+    part = "/result" if message.name.endswith(".result") else "/params"
+    return whole(message.at(f"{part}/status_seq"))
+
+
+TERMINAL = ("rejected", "completed", "failed", "preempted", "cancelled")
+WAITING = ("pending_approval", "queued", "accepted")

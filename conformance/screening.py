@@ -1,0 +1,46 @@
+"""One schema for all that has to be said of a message by itself: most messages are right, and asked once.
+
+A screen is made for each kind of message. What it accepts fits its schema, and is nothing that any of the
+screened checks has anything against; what it refuses is judged by each of them, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from conformance.checks import Check
+from conformance.checks.screens import leads_through_items, within
+from conformance.correlation import Message
+from conformance.events import JSON
+from conformance.schemas import Schema, Schemas
+
+Screening = Callable[[Message], Schema | None]
+
+
+class Screen(NamedTuple):
+    """What accepts messages of one kind, and the checks that those have to be shown all the same."""
+
+    accepts: Callable[[JSON], bool]
+    checks: list[Check]
+
+
+def screen(message: Message, checks: Iterable[Check], schemas: Schemas, envelope: str) -> Screen | None:
+    """The screen of the message's kind, of these checks that hear it; None where its schema allows none.
+
+    `envelope` is the location of what every message has to be besides, or empty.
+    """
+    kind = message.kind
+    if kind is None or leads_through_items(kind.at):
+        return None
+    asked = [within(kind.at, {"$ref": schemas.uri(kind.schema)}, needed=True)]
+    asked += [{"$ref": schemas.uri(envelope)}] if envelope else []
+    shown = []
+    for check in checks:
+        says: Screening | None = getattr(check, "screen", None)
+        said = says(message) if says is not None else None
+        if said is None:
+            shown.append(check)
+        else:
+            asked.append(said)
+    return Screen(schemas.judge({"allOf": asked}, kind.schema), shown)
