@@ -22,11 +22,12 @@ from typing import Any
 from conformance import campaign, catalogue, execution, references
 from conformance.campaign import Campaign
 from conformance.console import heed_termination, say
-from conformance.crew import at_work
+from conformance.crew import Awaited, Shift, at_work
 from conformance.errors import ExitCode, UsageError
 from conformance.fuzzing import Budget, Fuzz
 from conformance.generation.refusals import REFUSAL
 from conformance.packs import Pack
+from conformance.report import evaluation
 from conformance.scenarios import Scenario
 from conformance.wording import plural, printable
 
@@ -251,13 +252,41 @@ def _carried_out(heap: list[_Sifted], jobs: int) -> list[Trial]:
         for turn in range(max(len(one.rounds) for one in heap)):
             open_ = [one for one in heap if turn < len(one.rounds) and _is_open(trials.get(one.fault))]
             cells = [(one.run, scenario) for one in open_ for scenario in one.rounds[turn]]
-            begun = [(run, shift.begin(run.plan, scenario)) for run, scenario in cells]
-            for run, result in begun:
-                done = result.result()
-                assert done is not None, "all are wanted"
-                run.record(done)
+            begun = [(run, scenario, shift.begin(run.plan, scenario)) for run, scenario in cells]
+            for run, scenario, awaited in [*begun]:
+                made, is_excused = _judged(run, awaited)
+                if not is_excused:
+                    run.runs.append(made)
+                    begun.remove((run, scenario, awaited))
+            for run, scenario, _ in begun:
+                run.runs.append(_again(shift, run, scenario))
             trials |= {one.fault: one.trial for one in open_}
         return [trials[one.fault] for one in heap]
+
+
+OFTEN = 3
+"""So often is a scenario run in all, where the kit itself was late and that left something undecided."""
+
+EXCUSE = 0.1
+"""A kit that was late by so many seconds may be the reason that something is undecided."""
+
+
+def _judged(run: Campaign, awaited: Awaited) -> tuple[evaluation.Run, bool]:
+    """The scenario's run when it is there, and whether that says less than it would on a calm machine."""
+    result = awaited.result()
+    assert result is not None, "all are wanted"
+    made = campaign.run_of(run.plan, result)
+    undecided = made.status == "inconclusive" or any(one.inconclusive for one in made.evidence.findings)
+    return made, undecided and result.late > EXCUSE
+
+
+def _again(shift: Shift, run: Campaign, scenario: Scenario) -> evaluation.Run:
+    """The scenario, run once more while nothing else goes on: a busy machine excuses everybody."""
+    for attempt in range(2, OFTEN + 1):
+        made, is_excused = _judged(run, shift.begin(run.plan, scenario, attempt))
+        if not is_excused:
+            break
+    return made
 
 
 def _is_open(trial: Trial | None) -> bool:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -345,12 +344,16 @@ def test_interrupted() -> None:
         stderr=subprocess.PIPE,
         preexec_fn=heeds_interrupts,
     ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
         assert child.stderr is not None
-        time.sleep(1.0)  # it then waits for its input
+        child.stdin.write(b'{"protocol":"va-agent-protocol","type":"accepted"}\n')
+        child.stdin.flush()
+        assert child.stdout.readline().startswith(b"-:1:1: MUST VA-")  # it then waits for more
         child.send_signal(signal.SIGINT)
         said = child.stderr.read().decode()
         assert child.wait(30) == 130
-    assert said == "-: interrupted (no protocol, 0 messages)\n"
+    assert said.startswith("-: interrupted (va-agent-protocol@0.1.0, 1 message, ")
 
 
 # ── errors of the kit ────────────────────────────────────────────────────────────────────────────

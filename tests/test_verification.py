@@ -90,7 +90,8 @@ def test_a_transcript_in_which_the_failure_was_mended(demo: Path) -> None:
     said = [f"{name} is not what the report was made from" for name in changed]
     assert result.exit_code == 1
     assert f"{FAILED}: the report says fail, and it is pass\n" in result.output
-    assert f"why: {'; '.join(said)}\n" in result.output
+    (why,) = (line for line in result.output.splitlines() if line.startswith("why: "))
+    assert [one for one in said if one not in why] == []
 
 
 def test_a_verdict_that_was_written_into_the_report(demo: Path) -> None:

@@ -73,7 +73,8 @@ APART = {
             # An approval is asked of one session for an action of another.
             *("/params/approval_id", "/result/approval_id", "/params/requester/session"),
         ),
-        only=("/result/granted/admin",),
+        # Nor does an approval that was given stand for what another session asks.
+        only=("/result/granted/admin", "/params/decision"),
     ),
     "ossa-a2a": Apart(
         by=(
