@@ -255,7 +255,9 @@ def _carried_out(heap: list[_Sifted], jobs: int) -> list[Trial]:
             begun = [(run, scenario, shift.begin(run.plan, scenario)) for run, scenario in cells]
             for run, scenario, awaited in [*begun]:
                 made, is_excused = _judged(run, awaited)
-                if not is_excused:
+                if is_excused:
+                    _drop(run, made)
+                else:
                     run.runs.append(made)
                     begun.remove((run, scenario, awaited))
             for run, scenario, _ in begun:
@@ -284,9 +286,16 @@ def _again(shift: Shift, run: Campaign, scenario: Scenario) -> evaluation.Run:
     """The scenario, run once more while nothing else goes on: a busy machine excuses everybody."""
     for attempt in range(2, OFTEN + 1):
         made, is_excused = _judged(run, shift.begin(run.plan, scenario, attempt))
-        if not is_excused:
+        if not is_excused or attempt == OFTEN:
             break
+        _drop(run, made)
     return made
+
+
+def _drop(run: Campaign, made: evaluation.Run) -> None:
+    """Leave nothing on disk of a run that no report tells of."""
+    for name in filter(None, (made.transcript, made.stderr)):
+        (run.plan.out / name).unlink(missing_ok=True)
 
 
 def _is_open(trial: Trial | None) -> bool:
