@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from conformance import exchanges, packs, report
-from conformance.exchanges import Exchanges
 from conformance.packs import Pack
 from conformance.report import evaluation
 
@@ -32,11 +31,11 @@ RECORDS = {
 """By pack, the transcripts that stand for a run's scenarios."""
 
 
-FORMS = {"text": "txt", "junit": "xml", "markdown": "md", "html": "html"}
+FORMS = {"text": "txt", "junit": "xml", "markdown": "md"}
 """The renderings that are kept, and how their files end."""
 
-LARGE = {"awp.html"}
-"""Files that would show nothing new."""
+DEMO = FOLDER / "demo"
+"""The report of a real run that failed, with its transcripts; its page is the one that is kept."""
 
 
 def value_of(pack: Pack, names: tuple[str, ...]) -> dict[str, Any]:
@@ -62,21 +61,6 @@ def _run(pack: Pack, name: str) -> evaluation.Run:
     return evaluation.Run(path.stem, path.stem, "passed", "", 0, 0.25, where, "", (), evidence)
 
 
-def _exchanges(pack: Pack, names: tuple[str, ...], value: dict[str, Any]) -> Exchanges:
-    """What stands around the findings, from the fixtures themselves."""
-    places = [
-        exchanges.place_of(finding)
-        for row in value["requirements"]
-        for finding in row["findings"]
-        if finding["seq"]
-    ]
-    found: dict[exchanges.Place, exchanges.Exchange] = {}
-    for name in names:
-        path = pack.fixtures / "transcripts" / f"{name}.jsonl"
-        found |= exchanges.around(path, pack, [one for one in places if one[0] == f"transcripts/{path.name}"])
-    return found
-
-
 def outputs() -> dict[str, str]:
     """File name → content, for every pack and rendering."""
     made: dict[str, str] = {}
@@ -84,10 +68,9 @@ def outputs() -> dict[str, str]:
         value = value_of(packs.find(name), records)
         stem = name.partition("@")[0]
         made[f"{stem}.report.json"] = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-        for form, ending in FORMS.items():
-            if f"{stem}.{ending}" not in LARGE:
-                around = _exchanges(packs.find(name), records, value)
-                made[f"{stem}.{ending}"] = report.RENDERERS[form](value, around)
+        made |= {f"{stem}.{ending}": report.RENDERERS[form](value) for form, ending in FORMS.items()}
+    value = report.read(DEMO)
+    made["demo/report.html"] = report.RENDERERS["html"](value, exchanges.of_report(value, DEMO))
     return made
 
 

@@ -31,4 +31,5 @@ def test_the_report_agrees_with_its_transcripts(name: str, tmp_path: Path) -> No
 
 
 def test_nothing_else_is_golden() -> None:
-    assert {path.name for path in golden.FOLDER.iterdir() if path.is_file()} == {name for name, _ in FILES}
+    there = {path.name for path in golden.FOLDER.iterdir() if path.is_file()}
+    assert there == {name for name, _ in FILES if "/" not in name}
