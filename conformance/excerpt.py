@@ -6,7 +6,7 @@ import re
 from unicodedata import combining, east_asian_width
 
 from conformance.errors import BadScenario
-from conformance.jsontext import Place
+from conformance.locating import Place
 from conformance.wording import printable
 
 

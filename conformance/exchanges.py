@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from conformance import jsontext, records
+from conformance import locating, records
 from conformance.correlation import Correlator
 from conformance.errors import ConformanceError
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
@@ -157,7 +157,7 @@ def _exchange(events: list[Event], kinds: Mapping[int, str], at: int, place: Pla
 def _span(event: Event, pointer: str) -> tuple[int, int]:
     """Where the value at a pointer stands in the event's text; twice the same where there is none."""
     try:
-        place = jsontext.locate(event.text, pointer) if isinstance(event, (Sent, Received)) else None
+        place = locating.locate(event.text, pointer) if isinstance(event, (Sent, Received)) else None
     except ValueError:  # the finding comes with the report, and its pointer may be none
         return 0, 0
     return (place.offset, place.end) if place else (0, 0)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, Protocol
 
 from conformance.events import JSON, Fault
-from conformance.jsontext import BOM, LIMITS, Limits, Place, decode, locate, parse, plain, written
+from conformance.jsontext import BOM, LIMITS, Limits, decode, parse, plain, written
+from conformance.locating import Place, locate
 from conformance.tokens import Broken, Scanner, line_column, shortened
 
 HELD_LINES: Final = 10_000  # an object spread over more of them is not put together

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from conformance import jsontext, packs
+from conformance import locating, packs
 from conformance.errors import ExitCode
 from conformance.events import Event, Received, Sent
 from conformance.findings import Finding, Level, Verdict, verdict_of
@@ -49,10 +49,10 @@ class Told(NamedTuple):
         )
 
     @property
-    def place(self) -> jsontext.Place | None:
+    def place(self) -> locating.Place | None:
         """The same within the text of the event; None where nothing in it is meant."""
         if isinstance(self.event, (Sent, Received)) and self._is_here(self.event):
-            return jsontext.locate(self.event.text, self.finding.pointer)
+            return locating.locate(self.event.text, self.finding.pointer)
         return None
 
     def _is_here(self, event: Sent | Received) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-from conformance import jsontext, recognition, transcript
+from conformance import jsontext, locating, recognition, transcript
 from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
 from conformance.events import JSON, Closed, Event, Received
 from conformance.framing import LineStream, Reading, part_at, read_message, read_part
-from conformance.jsontext import Place
+from conformance.locating import Place
 from conformance.packs import Pack, find, pointer_value
 from conformance.recognition import HELD, Recogniser, Trace, trace_of
 from conformance.tokens import Broken, Scanner
@@ -207,7 +207,7 @@ def _elements(reading: Reading) -> Iterator[Reading]:
         return
     text, line, at, margin = reading.text, 1, 0, 0
     marks = tuple(fault for fault in reading.faults if fault.code == "WIRE-BOM")  # what is in no element
-    for _, start, end in jsontext.spans(text, text.index("[")):
+    for _, start, end in locating.spans(text, text.index("[")):
         line, margin = line + text.count("\n", at, start), text.rfind("\n", at, start) + 1 or margin
         at = start
         element = read_part(reading, Place(start, end, line, start - margin + 1))

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.errors import BadScenario
 from conformance.excerpt import excerpt, pointed
-from conformance.jsontext import Place, locate
+from conformance.locating import Place, locate
 
 
 def at(text: str, pointer: str) -> Place:

@@ -17,15 +17,14 @@ from conformance.jsontext import (
     REPORTED,
     Limits,
     Parsed,
-    Place,
     decode,
-    locate,
     parse,
     parts,
     pointer,
     replace_lone_surrogates,
     resolve,
 )
+from conformance.locating import Place, locate
 from conformance.tokens import Broken, Scanner, shortened
 
 scalars = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
-from conformance import jsontext
+from conformance import locating
 from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import JSON, Event, Spoken, in_input
 from conformance.findings import Finding, Level, Requirement
@@ -168,7 +168,7 @@ def timed(finding: Finding, lapse: Lapse, broken: bool | None) -> Finding:
 
 def located(event: Spoken, pointer: str) -> tuple[int, int]:
     """Line and column, from 1, where the value at a pointer of a message stands in the input."""
-    place = jsontext.locate(event.text, pointer)
+    place = locating.locate(event.text, pointer)
     return in_input(event, place.line, place.column) if place else in_input(event, 1, 1)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from conformance import jsontext
+from conformance import locating
 from conformance.checks.numbers import BOUNDS
 from conformance.generation.constraints import Spot
 from conformance.generation.violations import Workshop, workshop
@@ -132,7 +132,7 @@ def _free(pack: Pack, kind: str) -> Iterator[str]:
 
 def _with(text: str, pointer: str, token: str) -> str:
     """The text with a token at the pointer, word for word."""
-    place = jsontext.locate(text, pointer)
+    place = locating.locate(text, pointer)
     assert place is not None, "the twin has the field"
     return text[: place.offset] + token + text[place.end :]
 

@@ -24,7 +24,7 @@ from awp_conformance.results import Outcome, Results
 from awp_conformance.spec import REQUIREMENTS
 from specimens import content, files, judged
 
-from conformance import jsontext, packs, records
+from conformance import locating, packs, records
 from conformance.events import Event, Malformed
 from conformance.findings import Verdict, fold, verdict_of
 from conformance.monitor import Monitor
@@ -139,7 +139,7 @@ def _number(name: Any) -> Any:
 
 def _with_number(text: str | bytes, message: Any) -> str | bytes:
     """The text of an answer with a number in the place of an id that is a string."""
-    place = jsontext.locate(text, "/id") if isinstance(text, str) and _is_answer(message) else None
+    place = locating.locate(text, "/id") if isinstance(text, str) and _is_answer(message) else None
     if place is None or not isinstance(message["id"], str):
         return text
     return f"{text[: place.offset]}{_number(message['id'])}{text[place.end :]}"

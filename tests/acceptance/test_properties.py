@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from specimens import PACKS, content
 
-from conformance import jsontext, records, transcript
+from conformance import jsontext, locating, records, transcript
 from conformance.correlation import Correlator, Message
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
 from conformance.findings import Finding
@@ -179,7 +179,7 @@ def with_value_of(event: Event, other: Event, chance: random.Random) -> Event:
     where = chance.choice(places)
     found = jsontext.resolve(other.value, where)
     new = chance.choice([-1, 2**53, 0.5]) if found is jsontext.MISSING else found
-    place = jsontext.locate(event.text, where)
+    place = locating.locate(event.text, where)
     assert place is not None
     text = event.text[: place.offset] + json.dumps(new, default=str) + event.text[place.end :]
     parsed = parse(text)
@@ -282,7 +282,7 @@ def with_values(event: Event, pointers: Iterable[str], mark: str) -> Event:
         return event
     text = event.text
     for pointer in pointers:
-        place, value = jsontext.locate(text, pointer), jsontext.resolve(parse(text).value, pointer)
+        place, value = locating.locate(text, pointer), jsontext.resolve(parse(text).value, pointer)
         if place is not None and isinstance(value, str):
             cut = len(mark) if UUID.fullmatch(value) else 0
             text = f"{text[: place.end - 1 - cut]}{mark}{text[place.end - 1 :]}"
