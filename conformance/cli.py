@@ -163,8 +163,8 @@ def _protocol_option(value: str) -> Any:
 @click.option("--mutate", multiple=True, metavar="NAME",
               help="Break its traffic on the wire, to prove that the kit notices: NAME or all.")  # fmt: skip
 @click.option("--fuzz", is_flag=True, help="Send what breaks one constraint each, beside its valid twin.")
-@click.option("--budget", default="200", show_default=True, metavar="N|Ns",
-              help="So many messages with --fuzz, or for so many seconds.")  # fmt: skip
+@click.option("--budget", default=None, metavar="N|Ns",
+              help="So many messages with --fuzz, or for so many seconds; else 200.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=None, help="The order of --fuzz; else by chance.")
 @guarded
 def run(
@@ -185,7 +185,7 @@ def run(
     bundle: Path | None,
     mutate: tuple[str, ...],
     fuzz: bool,
-    budget: str,
+    budget: str | None,
     seed: int | None,
 ) -> int:
     """Drive an implementation through the scenarios of PROTOCOL and write a report."""
@@ -203,6 +203,10 @@ def run(
     )
     if fuzz and (mutate or beside):
         raise click.UsageError("--fuzz goes with neither --mutate nor --beside")
+    if mutate and (beside or bundle):
+        raise click.UsageError("--mutate goes with neither --beside nor --bundle")
+    if not fuzz and (budget is not None or seed is not None):
+        raise click.UsageError("--budget and --seed say how to --fuzz, which was not asked for")
     if mutate:
         from conformance import proving
 
@@ -210,7 +214,7 @@ def run(
     if fuzz:
         from conformance import fuzzing
 
-        return fuzzing.requested(request, fuzzing.budget(budget, seed))
+        return fuzzing.requested(request, fuzzing.budget(fuzzing.USUAL if budget is None else budget, seed))
     return execution.execute(fleet.widened(campaign.prepare(request), beside))
 
 

@@ -262,6 +262,10 @@ class Fuzz:
 # ── the command ──────────────────────────────────────────────────────────────────────────────────
 
 
+USUAL = "200"
+"""The budget where none is given."""
+
+
 def budget(written: str, seed: int | None) -> Budget:
     """What `--budget` and `--seed` say: `200` trials or `30s`; a seed of chance where none is given."""
     seed = secrets.randbelow(2**32) if seed is None else seed

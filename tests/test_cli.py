@@ -546,3 +546,21 @@ def test_a_terminal_shows_the_place_that_a_scenario_is_wrong_in(
         sentence, *marks = capsys.readouterr().err.splitlines()
         assert sentence.startswith("conformance: x.yaml:2:7: ")
         assert marks == extra
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--budget", "5"],
+        ["--seed", "0"],
+        ["--fuzz", "--mutate", "all"],
+        ["--fuzz", "--beside", "ws://127.0.0.1:1"],
+        ["--mutate", "all", "--beside", "ws://127.0.0.1:1"],
+        ["--mutate", "all", "--bundle", "out.zip"],
+    ],
+)
+def test_no_option_of_a_run_is_passed_over_in_silence(options: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = CliRunner().invoke(cli.main, ["run", "va-agent-protocol", "--out", str(out), *options])
+    assert (done.exit_code, out.exists()) == (2, False)
+    assert options[0] in done.output
