@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from conformance.errors import InputUnreadable, UsageError
-from conformance.report import attestation
-from conformance.verification import Changed, digest_of
+from conformance.report import attestation, digests
+from conformance.verification import Changed
 
 STATEMENT = "statement.json"
 """The in-toto statement of a bundle, whose subjects are all its other files."""
@@ -36,13 +36,15 @@ def write(path: Path, folder: Path, report: dict[str, Any]) -> None:
     parts = [part for pattern in PARTS for part in sorted(folder.glob(pattern)) if part.is_file()]
     names = {part.relative_to(folder).as_posix(): part for part in parts}
     try:
-        digests = {name: digest_of(part) for name, part in names.items()}
+        told: dict[str, str] = {}
         draft = path.with_name(path.name + ".part")
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as file:
-            said = json.dumps(attestation.statement(report, digests), indent=2) + "\n"
-            file.writestr(_entry(STATEMENT), said)
             for name, part in names.items():
-                file.writestr(_entry(name), part.read_bytes())
+                data = part.read_bytes()
+                told[name] = digests.of(data)
+                file.writestr(_entry(name), data)
+            said = json.dumps(attestation.statement(report, told), indent=2) + "\n"
+            file.writestr(_entry(STATEMENT), said)
         draft.replace(path)
     except OSError as error:
         raise UsageError(f"the bundle {path} cannot be written: {error.strerror}") from None
@@ -113,7 +115,7 @@ def _denied(folder: Path, path: Path) -> Iterator[Changed]:
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         raise InputUnreadable(f"{path} has no {STATEMENT} that says what is in it") from None
     there = {
-        one.relative_to(folder).as_posix(): digest_of(one)
+        one.relative_to(folder).as_posix(): digests.of(one.read_bytes())
         for one in sorted(folder.rglob("*"))
         if one.is_file() and one.name != STATEMENT
     }

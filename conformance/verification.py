@@ -6,7 +6,6 @@ scenario found, and no transcript shows, is taken from the report.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -155,8 +154,3 @@ def _verdicts(report: dict[str, Any], again: dict[str, Any]) -> Iterator[Changed
     before, after = report["claim"]["status"], again["claim"]["status"]
     if before != after:
         yield Changed("claim", before, after, f"claim: the report says {before}, and it is {after}")
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file, as `sha256:…`."""
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"

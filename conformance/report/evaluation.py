@@ -20,7 +20,7 @@ from conformance.findings import Finding, Level, Requirement, Verdict, claim_sta
 from conformance.instants import instant
 from conformance.monitor import Monitor
 from conformance.packs import Pack
-from conformance.report import exercise, flakiness, statement
+from conformance.report import digests, exercise, flakiness, statement
 
 _TROUBLED = ("inconclusive", "unreachable", "interrupted", "error")
 
@@ -66,7 +66,7 @@ def judge(path: Path, pack: Pack, role: str) -> Evidence:
     Raises InputUnreadable where the file is no transcript.
     """
     monitor, observer, data = Monitor(pack), exercise.Observer(pack), path.read_bytes()
-    evidence = Evidence(digest=f"sha256:{hashlib.sha256(data).hexdigest()}", began=_began(data))
+    evidence = Evidence(digest=digests.of(data), began=_began(data))
     for event in records.open_record(data, str(path), pack).events:
         evidence.take(monitor.feed(event), role, evidence.ours)
         if monitor.message is not None:
@@ -362,7 +362,7 @@ def digest(pack: Pack) -> str:
 def _digest_of(facts: dict[str, Any]) -> str:
     """SHA-256 over facts as JSON, with their names in order."""
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return digests.of(text.encode())
 
 
 def without_credentials(target: str) -> str:
