@@ -168,15 +168,12 @@ TELLS = {
 }
 
 
-def told(how: str, by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Run]:
-    token = f"c4nary{secrets.token_hex(12)}"
-    monkeypatch.setenv(f"KIT_{how.upper().replace(' ', '_')}_{by.upper()}", token)
-    options = ["--token-env", f"KIT_{how.upper().replace(' ', '_')}_{by.upper()}", "--token-by", by]
+def told(how: str, by: str, variable: str, token: str, folder: Path) -> Run:
+    options = ["--token-env", variable, "--token-by", by]
     target = peer("ws_tells_the_token", how, scheme="launch")
-    done = conformance_run(
+    return conformance_run(
         folder / f"{how} {by}", "awp", f"{target} {token}", *options, "--patience", "0.2", "-s", "handshake"
     )
-    return token, done
 
 
 def test_a_token_gets_nowhere_however_often_it_comes_back(
@@ -185,9 +182,17 @@ def test_a_token_gets_nowhere_however_often_it_comes_back(
     """Neither from a message, a close reason, an error or standard error, nor from the command line."""
     cases = [(how, "header") for how in TELLS if how != "subprotocol"]
     cases += [(how, "subprotocol") for how in ("message", "error", "subprotocol")]
+    tokens = {f"KIT_TOKEN_{number}": f"c4nary{secrets.token_hex(12)}" for number in range(len(cases))}
+    # Before there is a thread: while one starts a process, nobody may change the environment.
+    for variable, token in tokens.items():
+        monkeypatch.setenv(variable, token)
     with ThreadPoolExecutor(5) as pool:
-        runs = list(pool.map(lambda case: told(*case, tmp_path, monkeypatch), cases))
-    for (how, by), (token, done) in zip(cases, runs, strict=True):
+        started = [
+            pool.submit(told, how, by, variable, token, tmp_path)
+            for (how, by), (variable, token) in zip(cases, tokens.items(), strict=True)
+        ]
+        runs = [one.result() for one in started]
+    for (how, by), token, done in zip(cases, tokens.values(), runs, strict=True):
         statuses, sentence = TELLS[how]
         assert done.statuses["handshake"] in statuses.split(), (how, by)
         assert sentence.format(by=by) in done.report["scenarios"][0]["reason"]

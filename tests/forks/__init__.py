@@ -14,8 +14,12 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 HERE = Path(__file__).parent
+STARTING = Lock()
+"""Two threads that need a server at the same time share one."""
+
 REAL = {
     "conformance": [sys.executable, "-c", "from conformance.cli import main; main(prog_name='conformance')"],
     "pytest": [sys.executable, "-m", "pytest"],
@@ -50,9 +54,14 @@ def _folder() -> str:
     return folder.name
 
 
-@cache
 def _server(program: str) -> str:
     """The socket of the server, which is started when it is first needed and ends with this process."""
+    with STARTING:
+        return _started(program)
+
+
+@cache
+def _started(program: str) -> str:
     place = f"{_folder()}/socket"
     server = subprocess.Popen(
         [sys.executable, str(HERE / "server.py"), program, place],
