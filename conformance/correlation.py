@@ -29,6 +29,9 @@ class Problem(NamedTuple):
     expected: tuple[JSON, ...] = ()
 
 
+NO_PROBLEM = Problem()
+
+
 class Message(NamedTuple):
     """An event that carries a message, with what its protocol makes of it.
 
@@ -42,13 +45,10 @@ class Message(NamedTuple):
     name: str
     party: str
     request: Message | None = None
-    problem: Problem = Problem()
+    problem: Problem = NO_PROBLEM
     known_party: bool = True
-
-    @property
-    def value(self) -> JSON:
-        """The message as a JSON value."""
-        return self.event.value
+    value: JSON = None
+    """The message as a JSON value."""
 
     @property
     def seq(self) -> int:
@@ -57,15 +57,7 @@ class Message(NamedTuple):
 
     def at(self, pointer: str) -> JSON:
         """The value at a pointer of the message, or None."""
-        found = self.event.value
-        for step in jsontext.steps(pointer):
-            if type(found) is not dict:  # an item of an array, or nothing
-                whole = jsontext.resolve(self.event.value, pointer)
-                return None if whole is jsontext.MISSING else whole
-            found = found.get(step)
-            if found is None:
-                return None
-        return found
+        return jsontext.getter(pointer)(self.value)
 
     def is_a(self, names: Collection[str]) -> bool:
         """Whether its name or its kind is among `names`; `*` is any."""
@@ -147,7 +139,9 @@ class Correlator:
 
     def _as(self, event: Spoken, kind: Kind, name: str = "", request: Message | None = None) -> Message:
         party = event.party or (kind.senders[0] if len(kind.senders) == 1 else "")
-        return Message(event, kind, name or kind.name, party, request, known_party=bool(event.party))
+        return Message(
+            event, kind, name or kind.name, party, request, NO_PROBLEM, bool(event.party), event.value
+        )
 
     def _call(self, event: Spoken, value: dict[str, JSON]) -> Message:
         part = _part(value)
@@ -301,7 +295,7 @@ _UNKNOWN = Problem(
 
 
 def _of_none(event: Spoken, problem: Problem, name: str = "", request: Message | None = None) -> Message:
-    return Message(event, None, name, event.party, request, problem, bool(event.party))
+    return Message(event, None, name, event.party, request, problem, bool(event.party), event.value)
 
 
 def _mistaken(kind: Kind, named: Kind, pointer: str) -> Problem:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -289,6 +289,35 @@ def resolve(value: JSON, pointer: str) -> JSON:
         else:
             return MISSING
     return value
+
+
+@lru_cache(maxsize=4096)
+def getter(pointer: str) -> Callable[[JSON], JSON]:
+    """What gives the part of a value that a JSON Pointer means; None where there is nothing.
+
+    Who asks every message for the same part makes it once.
+    """
+    path = steps(pointer)
+
+    def get(value: JSON) -> JSON:
+        part = value
+        for step in path:
+            if type(part) is not dict:  # an item of an array, or nothing
+                whole = resolve(value, pointer)
+                return None if whole is MISSING else whole
+            part = part.get(step)
+            if part is None:
+                return None
+        return part
+
+    if len(path) != 1:
+        return get
+    name = path[0]
+
+    def get_member(value: JSON) -> JSON:
+        return value.get(name) if type(value) is dict else get(value)
+
+    return get_member
 
 
 def leaves(value: JSON) -> Iterator[tuple[str, JSON]]:

@@ -384,7 +384,7 @@ ROWS = [
 
 
 def spoken(kind: str, connection: str, name: str) -> Message:
-    return Message(Received(1, "", "", {"id": name}, connection), None, kind, "")
+    return Message(Received(1, "", "", {"id": name}, connection), None, kind, "", value={"id": name})
 
 
 def test_a_session_may_go_on_over_another_connection() -> None:
