@@ -55,10 +55,14 @@ class Sent(NamedTuple):
     line: int = 1
     column: int = 1
     late: float = 0.0
+    exact: bool = False
 
 
 class Received(NamedTuple):
-    """`party` sent one message; `line` and `column` are where its text begins in its input."""
+    """`party` sent one message; `line` and `column` are where its text begins in its input.
+
+    `exact` says that floats and 64 bits hold its numbers as they are; where it is false, nobody has looked.
+    """
 
     seq: int
     party: str
@@ -71,6 +75,7 @@ class Received(NamedTuple):
     column: int = 1
     lag: float = 0.0
     late: float = 0.0
+    exact: bool = False
 
 
 class Malformed(NamedTuple):

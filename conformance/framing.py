@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, Protocol
 
 from conformance.events import JSON, Fault
-from conformance.jsontext import BOM, LIMITS, Limits, decode, parse, plain, written
+from conformance.jsontext import BOM, LIMITS, Limits, decode, parse, plain
 from conformance.locating import Place, locate
 from conformance.tokens import Broken, Scanner, line_column, shortened
 
@@ -32,7 +32,8 @@ class Reading(NamedTuple):
 
     `data` is what came, without the newline at its end; `text` what was judged: decoded, without a
     byte order mark, without carriage returns at its end. `line` and `column`, from 1, are where it
-    begins in the stream; the positions of the faults are those within `text`.
+    begins in the stream; the positions of the faults are those within `text`. `exact` are those that
+    `jsontext.plain` read: floats and 64 bits hold their numbers as they are.
     """
 
     data: bytes
@@ -41,6 +42,7 @@ class Reading(NamedTuple):
     value: JSON
     faults: tuple[Fault, ...] = ()
     column: int = 1
+    exact: bool = False
 
     @property
     def fatal(self) -> Fault | None:
@@ -52,7 +54,7 @@ def read_message(data: bytes, line: int = 1, limits: Limits = LIMITS) -> Reading
     """Read bytes that are to be one message. JSON that is no object keeps its value."""
     value = plain(data) if limits is LIMITS else None
     if value is not None:
-        return Reading(data, line, data.decode(), value)
+        return Reading(data, line, data.decode(), value, exact=True)
     text, faults = decode(data)
     if text is None:
         return Reading(data, line, _legible(data), None, faults)
@@ -77,14 +79,15 @@ def read_part(whole: Reading, place: Place) -> Reading:
 def part_at(whole: Reading, pointer: str) -> Reading:
     """Read the value at a pointer of a faultless text, which has it, as a message of its own.
 
-    Mostly it is the last member of a text without spaces: it then stands at the end, as it is written again.
+    Mostly it is the last member of an object, and before it stands nothing in brackets: its name is then the
+    first such text after a comma, since in a string a quote has a backslash before it.
     """
-    name, value = pointer[1:], whole.value.get(pointer[1:])
-    if isinstance(value, dict) and not whole.faults and next(reversed(whole.value)) == name:
-        text = written(value)
-        head = whole.text[: -len(text) - 1]
-        if whole.text == f"{head}{text}}}" and head.endswith(f'"{name}":'):
-            return Reading(text.encode(), whole.line, text, value, column=whole.column + len(head))
+    name, text = pointer[1:], whole.text
+    if whole.exact and next(reversed(whole.value)) == name:
+        head, _, rest = text.partition(f',"{name}":')
+        if rest[:1] == "{" and rest[-2:] == "}}" and not ("{" in head[1:] or "[" in head):
+            column = whole.column + len(text) - len(rest)
+            return Reading(rest[:-1].encode(), whole.line, rest[:-1], whole.value[name], (), column, True)
     place = locate(whole.text, pointer)
     assert place is not None, "a line that was parsed is JSON"
     return read_part(whole, place)
@@ -185,7 +188,7 @@ class LineStream:
     def _plain(self, piece: bytes) -> Reading | None:
         """The reading of a whole line, where it is a message and nothing is to be said of it."""
         value = plain(piece) if self._limits is LIMITS else None
-        return None if value is None else Reading(piece, self._line, piece.decode(), value)
+        return None if value is None else Reading(piece, self._line, piece.decode(), value, (), 1, True)
 
     def end(self) -> list[Reading]:
         """The readings that are left when no more bytes come. A last line needs no newline."""

@@ -85,7 +85,7 @@ def plain(data: bytes) -> JSON:
     What a decoder drops or changes (the first of two equal names, digits, escapes) is missing when the value
     is written again: where all characters but spaces come back in their order, nothing was.
     """
-    if data.count(b"[") + data.count(b"{") > LIMITS.depth or len(data) > LIMITS.length:
+    if len(data) > LIMITS.depth and _may_be_beyond(data):
         return None
     try:
         value = orjson.loads(data)
@@ -97,6 +97,10 @@ def plain(data: bytes) -> JSON:
     return value if isinstance(value, dict) else None
 
 
+def _may_be_beyond(data: bytes) -> bool:
+    return data.count(b"[") + data.count(b"{") > LIMITS.depth or len(data) > LIMITS.length
+
+
 def is_exact(value: JSON) -> bool:
     """Whether an engine that calculates in floats, and in integers of 64 bits, sees each number as it is."""
     try:
@@ -104,14 +108,6 @@ def is_exact(value: JSON) -> bool:
     except (TypeError, UnicodeEncodeError):  # a Decimal, or a greater integer
         return False
     return True
-
-
-def written(value: JSON) -> str:
-    """A value that `plain` can give, as text without spaces; empty for any other."""
-    try:
-        return orjson.dumps(value).decode()
-    except (TypeError, UnicodeEncodeError):
-        return ""
 
 
 def decode(data: bytes) -> tuple[str | None, tuple[Fault, ...]]:

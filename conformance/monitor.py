@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.attribution import Attribution
@@ -72,8 +72,7 @@ class Monitor:
         shared: dict[str, Any] = {}
         joined = [_joined(check, shared) for check in self._checks]
         self._followers = [*{id(one): one for one in joined if one is not None}.values()]
-        self._hearing = ByKind(self._hearers)
-        self._screens = ByKind(self._screen)
+        self._courses = ByKind(self._course)
         self._screened: Screen | None = None
         """The screen that accepted the message that is judged; none where it is judged in detail."""
         self._complete = True
@@ -110,7 +109,9 @@ class Monitor:
             follower.attend(seen)
         findings: list[Finding] = []
         for check in self._shown(seen):
-            findings += check.see(seen)
+            found = check.see(seen)
+            if found:
+                findings += found
         if message is not None:
             self.messages += 1
             if not findings and seen.fits and not self._praise:
@@ -125,13 +126,13 @@ class Monitor:
         """The checks that have to be shown the observation."""
         if not seen.plain or seen.message is None:
             return self._checks
-        return self._screened.checks if self._screened else self._hearing.of(seen.message)
+        return self._screened.checks if self._screened else self._courses.of(seen.message).hearing
 
-    def _screen(self, message: Message) -> tuple[Screen | None]:
+    def _course(self, message: Message) -> _Course:
+        hearing = self._hearers(message)
         if self._praise or self._published:
-            return (None,)
-        envelope = ENVELOPE if self._rpc else ""
-        return (screen(message, self._hearing.of(message), self._schemas, envelope),)
+            return _Course(hearing, None)
+        return _Course(hearing, screen(message, hearing, self._schemas, ENVELOPE if self._rpc else ""))
 
     def _hearers(self, message: Message) -> list[Check]:
         """The checks to which a message of this kind can matter, if there is nothing odd about it."""
@@ -156,10 +157,8 @@ class Monitor:
         if not isinstance(event, (Sent, Received)):
             return Observation(event), Delivery()
         message = self._correlator.message(event)
-        exact = not self._praise and not event.faults and jsontext.is_exact(event.value)
-        self._screened = self._screens.of(message)[0] if exact and message.kind is not None else None
-        if self._screened is not None and not self._screened.accepts(event.value):
-            self._screened = None
+        exact = not (self._praise or event.faults) and (event.exact or jsontext.is_exact(event.value))
+        self._screened = self._accepting(message) if exact else None
         self._envelope = self._envelope_errors(message) if self._rpc and not self._screened else []
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
@@ -170,7 +169,8 @@ class Monitor:
             self._motion.forget()  # where anything stood, other messages say
         delivery = self._deliveries.of(message)
         lost = self._motion.lose_unnamed(message)
-        moved = self._motion.of(message, partial(self._deliveries.moves, delivery))
+        moves = partial(self._deliveries.moves, delivery) if delivery.key else None
+        moved = self._motion.of(message, moves)
         fits = self._screened is not None or self._fits(message)
         if is_from_the_wrong_side(message):
             lost |= self._motion.lose(message)
@@ -181,6 +181,11 @@ class Monitor:
         again, praise = delivery.again, self._praise
         plain = fits and exact and not lost
         return Observation(event, message, moved, lost, again, session, fits, praise, plain), delivery
+
+    def _accepting(self, message: Message) -> Screen | None:
+        """The screen of the message's kind, if it accepts it."""
+        found = self._courses.of(message).screen if message.kind is not None else None
+        return found if found is not None and found.accepts(message.value) else None
 
     def _fits(self, message: Message) -> bool:
         """Whether the message's schema accepts it, if that is what it is judged by."""
@@ -254,6 +259,13 @@ class Monitor:
         part = {} if part is jsontext.MISSING else part
         for error in self._schemas.errors(location, part):
             yield error._replace(pointer=at + error.pointer)
+
+
+class _Course(NamedTuple):
+    """What is done with the messages of one kind: who hears those that are plain, and what screens them."""
+
+    hearing: list[Check]
+    screen: Screen | None
 
 
 _STATELESS = {"json-text", "integer-bounds", "requires", "ordered", "reason-required", "direction"}

@@ -2,16 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from conformance.checks import Moved, in_role
 from conformance.checks.order import Gaps
 from conformance.correlation import ByKind, Message, Sessions
-from conformance.jsontext import parse
+from conformance.events import JSON
+from conformance.jsontext import getter, parse
 from conformance.lifecycles import Lifecycle, Move, States
 from conformance.packs import Pack
 from conformance.remembered import oldest, recall
+
+Get = Callable[[JSON], JSON]
+"""What reads a part of a message's value."""
+
+Moves = Callable[[dict[str, Any]], bool]
+"""Whether a message moves anything by a row of a lifecycle."""
+
+
+class _Row(NamedTuple):
+    """A row of a lifecycle in `pack.json`, read: what a message of its kinds says of an entity."""
+
+    said: dict[str, Any]
+    entity: Get
+    state: Get
+    reason: Get | None
+    number: Get | None
+    sources: tuple[str, ...]
+    target: str | None
+    of_request: bool
+
+    @classmethod
+    def of(cls, said: dict[str, Any]) -> _Row:
+        """The row as it stands in a pack."""
+        entity, state = getter(str(said["entity"])), getter(str(said.get("state", "")))
+        reason, number = said.get("reason"), said.get("number")
+        return cls(
+            said=said,
+            entity=entity,
+            state=state,
+            reason=None if reason is None else getter(reason),
+            number=None if number is None else getter(number),
+            sources=tuple(said.get("from", ())),
+            target=said.get("to"),
+            of_request=said.get("of") == "request",
+        )
+
+    def is_report(self, before: str | None, target: str) -> bool:
+        """Whether it repeats what an earlier message reached."""
+        if self.said.get("report") == "always":
+            return True
+        only_from = self.said.get("only_from")
+        if only_from is not None and before is not None and before != only_from:
+            return True
+        return self.said.get("report") == "when-unchanged" and before == target
+
+    def may_move(self, before: str | None) -> bool:
+        """Whether it moves anything from there."""
+        return before is None or "from" not in self.said or before in self.sources
+
+
+class _Part(NamedTuple):
+    """What messages of one kind have to do with the lifecycles."""
+
+    moving: list[tuple[Lifecycle, _Row]]
+    naming: list[tuple[Lifecycle, list[Get]]]
+    """The lifecycles that it moves, and where it names the entities itself."""
+    begins: bool
+    counts: bool
+    """Whether it has a number of a sequence."""
 
 
 class _Delivered(NamedTuple):
@@ -28,9 +88,8 @@ class Motion:
     """Moves the lifecycles of a pack, as the rows of its `pack.json` say."""
 
     def __init__(self, pack: Pack) -> None:
-        self._rows = list(pack.lifecycles.values())
-        self._moving = ByKind(self._rows_of)
-        self._naming = ByKind(self._named_by)
+        self._rows = [(table, [*map(_Row.of, rows)]) for table, rows in pack.lifecycles.values()]
+        self._parts = ByKind(self._part)
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
         self._gaps = Gaps(pack)
@@ -38,32 +97,34 @@ class Motion:
         self._before: dict[str, int] = {}
         """The greatest number of each session of which nobody knows any longer what was told under it."""
 
-    def of(self, message: Message, moves: Callable[[dict[str, Any]], bool]) -> tuple[Moved, ...]:
-        """What the message says of each lifecycle's entities, by the rows by which it `moves` anything."""
-        self._sessions.begun(message)
-        moving = self._moving.of(message)
-        if not moving or not in_role(message):
-            return ()
-        return tuple(
-            moved
-            for table, row in moving
-            if moves(row)
-            for moved in self._apply(message, row, self._states_of(message, table))
-        )
-
-    def _rows_of(self, message: Message) -> list[tuple[Lifecycle, dict[str, Any]]]:
-        return [(table, row) for table, rows in self._rows for row in rows if message.is_a(row["on"])]
-
-    def _named_by(self, message: Message, *, gap: bool = False) -> list[tuple[Lifecycle, list[str]]]:
-        """The lifecycles, and where a message of its kind itself names each entity that it moves; with a
-        `gap` before it, those too of which it moves none.
+    def of(self, message: Message, moves: Moves | None = None) -> tuple[Moved, ...]:
+        """What the message says of each lifecycle's entities, by the rows by which it `moves` anything: all,
+        where nothing is said of that.
         """
-        found = []
-        for table, rows in self._rows:
-            own = [row for row in rows if row.get("of") != "request" and message.is_a(row["on"])]
-            if own or gap:
-                found.append((table, [str(row["entity"]) for row in own]))
-        return found
+        part = self._parts.of(message)
+        if part.begins:
+            self._sessions.begun(message)
+        if not part.moving or not in_role(message):
+            return ()
+        found = [
+            self._apply(message, row, self._states_of(message, table))
+            for table, row in part.moving
+            if moves is None or moves(row.said)
+        ]
+        return tuple([moved for moved in found if moved is not None])
+
+    def _part(self, message: Message) -> _Part:
+        moving = [(table, row) for table, rows in self._rows for row in rows if message.is_a(row.said["on"])]
+        naming = [(table, own) for table, own in self._named_by(message) if own]
+        begins = message.is_a(self._sessions.hears)
+        return _Part(moving, naming, begins, self._gaps.counts(message))
+
+    def _named_by(self, message: Message) -> list[tuple[Lifecycle, list[Get]]]:
+        """All lifecycles, and where a message of its kind itself names each entity that it moves."""
+        return [
+            (table, [row.entity for row in rows if not row.of_request and message.is_a(row.said["on"])])
+            for table, rows in self._rows
+        ]
 
     def forget(self) -> None:
         """Nothing is known any longer, as at the beginning."""
@@ -78,7 +139,7 @@ class Motion:
         return self._sessions.of(message)
 
     def _states_of(self, message: Message, table: Lifecycle) -> States:
-        key = self.session(message), table.name
+        key = self._sessions.of(message), table.name
         found = self._states.get(key)
         if found is None:
             found = self._states[key] = States(table)
@@ -96,7 +157,7 @@ class Motion:
         """A message of no known kind may have moved what it is about: the entities that it names."""
         about: set[str] = set()
         for table, rows in self._rows:
-            found = [message.at(str(row["entity"])) for row in rows]
+            found = [row.entity(message.value) for row in rows]
             named = {name for name in found if isinstance(name, str)}
             for name in named:
                 self._states_of(message, table).lose(name)
@@ -108,80 +169,56 @@ class Motion:
         missing before it: those that are lost.
         """
         about: frozenset[str] = frozenset()
-        naming = self._naming.of(message)
-        gap = self._gaps.before(message, self.session(message))
-        if not (gap or naming):
-            return about
-        for table, places in self._named_by(message, gap=True) if gap else naming:
-            if gap or not all(isinstance(message.at(place), str) for place in places):
+        part = self._parts.of(message)
+        gap = part.counts and self._gaps.before(message, self._sessions.of(message))
+        for table, places in self._named_by(message) if gap else part.naming:
+            if gap or not all(isinstance(place(message.value), str) for place in places):
                 states = self._states_of(message, table)
                 about |= states.known()
                 states.lose()
         return about
 
-    def _apply(self, message: Message, row: dict[str, Any], states: States) -> Iterator[Moved]:
-        source = message.request if row.get("of") == "request" else message
-        entity = source.at(str(row["entity"])) if source is not None else None
-        if not isinstance(entity, str) or self._is_redelivery(message, row, entity):
-            return
-        if "create" in row:
+    def _apply(self, message: Message, row: _Row, states: States) -> Moved | None:
+        source = message.request if row.of_request else message
+        entity = row.entity(source.value) if source is not None else None
+        if not isinstance(entity, str) or (row.number and self._is_redelivery(message, row, entity)):
+            return None
+        if "create" in row.said:
             self._create(message, row, states, entity)
-        elif "forget" in row:
+        elif "forget" in row.said:
             if states.state(entity) == states.lifecycle.initial:
                 states.forget(entity)
         else:
-            yield from self._moved(message, row, states, entity)
+            return self._moved(message, row, states, entity)
+        return None
 
-    def _create(self, message: Message, row: dict[str, Any], states: States, entity: str) -> None:
-        if row["create"] == "once" and states.state(entity) is not None:
+    def _create(self, message: Message, row: _Row, states: States, entity: str) -> None:
+        if row.said["create"] == "once" and states.state(entity) is not None:
             states.lose(entity)  # nobody knows whether it goes on or begins again
         elif self._sessions.is_whole(message):
             states.create(entity)
 
-    def _moved(self, message: Message, row: dict[str, Any], states: States, entity: str) -> Iterator[Moved]:
-        state_at: str = row.get("state", "")
-        target = row["to"] if "to" in row else message.at(state_at)
+    def _moved(self, message: Message, row: _Row, states: States, entity: str) -> Moved | None:
+        target = row.target if row.target is not None else row.state(message.value)
         if not isinstance(target, str):
-            return
-        unheard = states.never_began(entity) and self._sessions.is_whole(message)
-        report = self._is_report(row, states.state(entity), target)
-        reason_at: str | None = row.get("reason")
-        yield Moved(
-            lifecycle=states.lifecycle.name,
-            move=self._move(row, states, entity, target, report),
-            report=report,
-            state_at=state_at,
-            reason_at=reason_at,
-            reason=None if reason_at is None else message.at(reason_at),
-            sources=tuple(row.get("from", ())),
-            out_of_nothing=unheard,
+            return None
+        before = states.state(entity)
+        unheard = before is None and states.never_began(entity) and self._sessions.is_whole(message)
+        report = row.is_report(before, target)
+        return Moved(
+            states.lifecycle.name,
+            _move(row, states, Move(entity, before, target, None), report),
+            report,
+            row.said.get("state", ""),
+            row.said.get("reason"),
+            None if row.reason is None else row.reason(message.value),
+            row.sources,
+            unheard,
         )
 
-    def _move(self, row: dict[str, Any], states: States, entity: str, target: str, report: bool) -> Move:
-        before = states.state(entity)
-        if report or not self._may(row, before):
-            edge = states.lifecycle.edge(before, target) if report and before else None
-            return Move(entity, before, target, edge)
-        move = states.move(entity, target)
-        if move.illegal and row.get("force"):
-            states.force(entity, target)
-        return move
-
-    def _is_report(self, row: dict[str, Any], before: str | None, target: str) -> bool:
-        if row.get("report") == "always":
-            return True
-        only_from = row.get("only_from")
-        if only_from is not None and before is not None and before != only_from:
-            return True
-        return row.get("report") == "when-unchanged" and before == target
-
-    def _may(self, row: dict[str, Any], before: str | None) -> bool:
-        return before is None or "from" not in row or before in row["from"]
-
-    def _is_redelivery(self, message: Message, row: dict[str, Any], entity: str) -> bool:
-        if "number" not in row:
-            return False
-        number, state = message.at(str(row["number"])), message.at(str(row["state"]))
+    def _is_redelivery(self, message: Message, row: _Row, entity: str) -> bool:
+        assert row.number is not None
+        number, state = row.number(message.value), row.state(message.value)
         key = (self._sessions.of(message), f"{number}")
         first = self._delivered.get(key)
         if first is None:
@@ -200,3 +237,15 @@ class Motion:
             del self._delivered[session, number]
             if number.isdecimal():
                 self._before[session] = max(int(number), recall(self._before, session, lambda: -1))
+
+
+def _move(row: _Row, states: States, asked: Move, report: bool) -> Move:
+    """The move that is asked for, made where the row and the table let it be."""
+    entity, before, target, _ = asked
+    if report or not row.may_move(before):
+        edge = states.lifecycle.edge(before, target) if report and before else None
+        return asked._replace(edge=edge)
+    move = states.move(entity, target)
+    if move.illegal and row.said.get("force"):
+        states.force(entity, target)
+    return move

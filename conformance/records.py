@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from conformance import jsontext, locating, recognition, transcript
 from conformance.errors import InputUnreadable, NoSuchPack, UnknownProtocol
-from conformance.events import JSON, Closed, Event, Received
+from conformance.events import JSON, Closed, Event
 from conformance.framing import LineStream, Reading, part_at, read_message, read_part
 from conformance.locating import Place
-from conformance.packs import Pack, find, pointer_value
+from conformance.packs import Pack, find
 from conformance.recognition import HELD, Recogniser, Trace, trace_of
 from conformance.tokens import Broken, Scanner
 from conformance.wording import shown
@@ -85,10 +85,11 @@ def open_stream(chunks: Iterable[bytes], where: str, pack: Pack | None = None) -
     if pack is None:
         if held and (packed := recognition.packed(held[0].data)):
             raise InputUnreadable(f"{where}: this holds no messages that can be read: it is {packed}")
-        return Unrecognised(recogniser.undecided(), _from_messages(whole))
+        return Unrecognised(recogniser.undecided(), _from_messages(whole, _Connections()))
     trace = trace_of(first.value, pack) if first else None
-    events = _from_trace(whole, trace, pack, where) if trace else _from_messages(whole)
-    return Record(pack, _by_connection(events, pack), others)
+    over = _Connections(pack)
+    events = _from_trace(whole, trace, pack, where, over) if trace else _from_messages(whole, over)
+    return Record(pack, events, others)
 
 
 def _named(header: dict[str, JSON], where: str) -> Pack:
@@ -215,54 +216,58 @@ def _elements(reading: Reading) -> Iterator[Reading]:
         marks = ()
 
 
-def _from_messages(texts: Iterable[Reading]) -> Iterator[Event]:
-    seq = 0
-    for seq, text in enumerate(texts, 1):
-        yield transcript.event_of(text, seq, "")
-    yield Closed(seq + 1)
-
-
-def _by_connection(events: Iterator[Event], pack: Pack) -> Iterator[Event]:
-    """The events of a record that does not say which connection each is of.
+class _Connections:
+    """The connections of a record that does not say which of them each message is of.
 
     A message with which connections begin, begins another one; what was going on before is over then.
     """
-    current, number, begun, begins = "main", 1, False, recognition.beginning(pack)
-    if begins is None:
-        yield from events
-        return
-    for event in events:
-        if event.connection != "main":
-            yield event
-            continue
-        if isinstance(event, Received):
-            if begun and begins(event.value):
-                yield Closed(event.seq, current)
-                number += 1
-                current = str(number)
-            begun = True
-        yield event if current == "main" else event._replace(connection=current)
+
+    def __init__(self, pack: Pack | None = None) -> None:
+        self.current = "main"
+        self._number, self._begun = 1, False
+        self._begins = recognition.beginning(pack) if pack else None
+
+    def before(self, value: JSON, seq: int) -> Iterable[Event]:
+        """What happened before this message came."""
+        if self._begins is None:
+            return ()
+        again = self._begun and self._begins(value)
+        self._begun = True
+        if not again:
+            return ()
+        closed = Closed(seq, self.current)
+        self._number += 1
+        self.current = str(self._number)
+        return [closed]
 
 
-def _from_trace(texts: Iterable[Reading], trace: Trace, pack: Pack, where: str) -> Iterator[Event]:
+def _from_messages(texts: Iterable[Reading], over: _Connections) -> Iterator[Event]:
+    seq = 0
+    for seq, text in enumerate(texts, 1):
+        if not text.faults or text.fatal is None:
+            yield from over.before(text.value, seq)
+        yield transcript.event_of(text, seq, "", connection=over.current)
+    yield Closed(seq + 1, over.current)
+
+
+def _from_trace(
+    texts: Iterable[Reading], trace: Trace, pack: Pack, where: str, over: _Connections
+) -> Iterator[Event]:
     """The messages of a protocol's own record, without what else its lines tell."""
-    seq, is_line, holds_message = 0, trace.is_line, trace.holds
+    seq, is_line, holds_message, party_of = 0, trace.is_line, trace.holds, jsontext.getter(trace.party)
     for seq, reading in enumerate(texts, 1):
         if reading.faults and reading.fatal is not None:
-            yield transcript.event_of(reading, seq, "")
+            yield transcript.event_of(reading, seq, "", connection=over.current)
         elif not is_line(reading.value):
             said = f"this is no line of {trace.name}, as the first one is"
             raise InputUnreadable(f"{where}:{reading.line}: {said}")
         elif holds_message(reading.value):
-            yield _traced(reading, seq, trace, pack)
+            message, party = part_at(reading, trace.message), party_of(reading.value)
+            if not isinstance(party, str) or party in pack.roles:
+                yield from over.before(message.value, seq)
+                party = party if isinstance(party, str) else ""
+                yield transcript.event_of(message, seq, party, connection=over.current)
+            else:  # a third party, in a role that the record alone knows: it has a connection of its own
+                yield transcript.event_of(message, seq, "", connection=party)
     # Such a record does not say how its connection ended, only where the recording did.
-    yield Closed(seq + 1, final=False)
-
-
-def _traced(reading: Reading, seq: int, trace: Trace, pack: Pack) -> Event:
-    party = pointer_value(reading.value, trace.party)
-    message = part_at(reading, trace.message)
-    if not isinstance(party, str) or party in pack.roles:
-        return transcript.event_of(message, seq, party if isinstance(party, str) else "")
-    # A third party, in a role that the record alone knows: it has a connection of its own.
-    return transcript.event_of(message, seq, "")._replace(connection=party)
+    yield Closed(seq + 1, over.current, final=False)

@@ -55,7 +55,7 @@ def faults(data: bytes, limits: Limits = LIMITS) -> list[tuple[Any, ...]]:
 
 def test_a_message() -> None:
     assert read_message(b' {"a": 1}\n') == Reading(b' {"a": 1}\n', 1, ' {"a": 1}\n', {"a": 1})
-    assert read_message(b"{}", line=7) == Reading(b"{}", 7, "{}", {})
+    assert read_message(b"{}", line=7) == Reading(b"{}", 7, "{}", {}, exact=True)
     assert read_message(b"{}").fatal is None
 
 
@@ -142,7 +142,7 @@ def test_limits_are_passed_on() -> None:
 def test_a_line_is_returned_with_its_newline() -> None:
     stream = LineStream()
     assert stream.feed(GOOD) == []
-    assert stream.feed(b"\n") == [Reading(GOOD, 1, GOOD.decode(), PROGRESS)]
+    assert stream.feed(b"\n") == [Reading(GOOD, 1, GOOD.decode(), PROGRESS, exact=True)]
     assert stream.feed(b'{"a":1}\n{"b"') == [Reading(b'{"a":1}', 2, '{"a":1}', {"a": 1})]
     assert stream.feed(b"") == []
     assert stream.feed(b":2}\n") == [Reading(b'{"b":2}', 3, '{"b":2}', {"b": 2})]
@@ -232,7 +232,7 @@ def test_carriage_return_at_the_end_of_the_stream() -> None:
 def test_pretty_printed_message_is_one_reading() -> None:
     text = json.dumps(PROGRESS, indent=2)
     stream = LineStream()
-    assert stream.feed(b"{}\n" + text.encode()) == [Reading(b"{}", 1, "{}", {})]
+    assert stream.feed(b"{}\n" + text.encode()) == [Reading(b"{}", 1, "{}", {}, exact=True)]
     [reading] = stream.feed(b"\n")
     assert (reading.data, reading.text, reading.value, reading.line) == (text.encode(), text, None, 2)
     [fault] = reading.faults

@@ -38,7 +38,9 @@ def read_again(text: str) -> list[Event]:
 
 
 def anywhere(event: Event) -> Event:
-    """The event without its place in its input, which a record has of its own."""
+    """The event without its place in its input and how it was read, which a record has of its own."""
+    if isinstance(event, (Sent, Received)):
+        return event._replace(line=1, column=1, exact=False)
     return event if isinstance(event, (Opened, Closed)) else event._replace(line=1, column=1)
 
 

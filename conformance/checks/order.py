@@ -180,6 +180,10 @@ class Gaps:
         self._last.clear()
         self._missed.clear()
 
+    def counts(self, message: Message) -> bool:
+        """Whether messages of its kind have a number."""
+        return bool(self._numbers.of(message))
+
     def before(self, message: Message, session: str) -> bool:
         """Whether numbers of the session are missing before the message's own, or its own was."""
         for at in self._numbers.of(message):
