@@ -54,8 +54,10 @@ def _named(pointer: str, kinds: list[Kind]) -> Look:
     for kind in kinds:
         table.setdefault(kind.when["equals"], kind)
 
+    named = jsontext.getter(pointer)
+
     def look(value: JSON) -> Kind | None:
-        found = jsontext.resolve(value, pointer)
+        found = named(value)
         return table.get(found) if isinstance(found, str) else None
 
     return look

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from conformance import jsontext
 from conformance.attribution import Attribution
 from conformance.checks import Check, Follower, Moved, Observation, located
-from conformance.checks.delivery import Deliveries, Delivery
+from conformance.checks.delivery import NO_DELIVERY, Deliveries, Delivery
 from conformance.correlation import ByKind, Correlator, Message, is_call, is_from_the_wrong_side
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
@@ -76,6 +76,7 @@ class Monitor:
         self._screened: Screen | None = None
         """The screen that accepted the message that is judged; none where it is judged in detail."""
         self._complete = True
+        self._redelivers = "redelivery" in pack.meta
         self._rpc = pack.meta.get("envelope") == "json-rpc"
         self._envelope: list[BrokenConstraint] = []
         self.forget()
@@ -101,8 +102,6 @@ class Monitor:
 
     def feed(self, event: Event) -> list[Finding]:
         """The findings that this event settles, each with its place in the input."""
-        if isinstance(event, Closed):
-            self._complete = self._complete and event.final
         seen, delivery = self._observe(event)
         message = self.message = seen.message
         for follower in self._followers:
@@ -117,7 +116,7 @@ class Monitor:
             if not findings and seen.fits and not self._praise:
                 return findings
             findings += self._structure(message, seen.fits, findings)
-            findings = self._deliveries.news(delivery, findings)
+            findings = self._deliveries.news(delivery, findings) if delivery.key else findings
         if not self._praise:
             findings = [finding for finding in findings if not finding.ok]
         return [*_told_once(findings)] if findings else findings
@@ -148,14 +147,8 @@ class Monitor:
         return [finding for check in self._checks for finding in check.end(self._complete)]
 
     def _observe(self, event: Event) -> tuple[Observation, Delivery]:
-        if isinstance(event, Opened):
-            self._correlator.opened(event.connection)
-        if isinstance(event, Malformed) and event.fault.code != "WIRE-NOISE":
-            self._motion.lose_all()
-            self._correlator.lose(event.connection, event.party)
-            return Observation(event, lost=None), Delivery()
-        if not isinstance(event, (Sent, Received)):
-            return Observation(event), Delivery()
+        if not isinstance(event, (Received, Sent)):
+            return self._observe_no_message(event), NO_DELIVERY
         message = self._correlator.message(event)
         exact = not (self._praise or event.faults) and (event.exact or jsontext.is_exact(event.value))
         self._screened = self._accepting(message) if exact else None
@@ -164,10 +157,10 @@ class Monitor:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
             lost, session = self._motion.lose(message), self._motion.session(message)
-            return Observation(event, bare, lost=lost, session=session), Delivery()
+            return Observation(event, bare, lost=lost, session=session), NO_DELIVERY
         if self._alone:
             self._motion.forget()  # where anything stood, other messages say
-        delivery = self._deliveries.of(message)
+        delivery = self._deliveries.of(message) if self._redelivers else NO_DELIVERY
         lost = self._motion.lose_unnamed(message)
         moves = partial(self._deliveries.moves, delivery) if delivery.key else None
         moved = self._motion.of(message, moves)
@@ -181,6 +174,17 @@ class Monitor:
         again, praise = delivery.again, self._praise
         plain = fits and exact and not lost
         return Observation(event, message, moved, lost, again, session, fits, praise, plain), delivery
+
+    def _observe_no_message(self, event: Opened | Malformed | Closed) -> Observation:
+        if isinstance(event, Closed):
+            self._complete = self._complete and event.final
+        elif isinstance(event, Opened):
+            self._correlator.opened(event.connection)
+        elif event.fault.code != "WIRE-NOISE":
+            self._motion.lose_all()
+            self._correlator.lose(event.connection, event.party)
+            return Observation(event, lost=None)
+        return Observation(event)
 
     def _accepting(self, message: Message) -> Screen | None:
         """The screen of the message's kind, if it accepts it."""

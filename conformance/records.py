@@ -225,13 +225,14 @@ class _Connections:
     def __init__(self, pack: Pack | None = None) -> None:
         self.current = "main"
         self._number, self._begun = 1, False
-        self._begins = recognition.beginning(pack) if pack else None
+        self.begins = recognition.beginning(pack) if pack else None
+        """The shape of a message with which a connection begins, if there is one."""
 
     def before(self, value: JSON, seq: int) -> Iterable[Event]:
         """What happened before this message came."""
-        if self._begins is None:
+        if self.begins is None:
             return ()
-        again = self._begun and self._begins(value)
+        again = self._begun and self.begins(value)
         self._begun = True
         if not again:
             return ()
@@ -242,11 +243,11 @@ class _Connections:
 
 
 def _from_messages(texts: Iterable[Reading], over: _Connections) -> Iterator[Event]:
-    seq = 0
+    seq, of = 0, transcript.event_of
     for seq, text in enumerate(texts, 1):
-        if not text.faults or text.fatal is None:
+        if over.begins is not None and (not text.faults or text.fatal is None):
             yield from over.before(text.value, seq)
-        yield transcript.event_of(text, seq, "", connection=over.current)
+        yield of(text, seq, "", connection=over.current)
     yield Closed(seq + 1, over.current)
 
 

@@ -114,7 +114,9 @@ def _judge_record(record: records.Record, judged: Judged, options: Options, tell
 
     try:
         for event in record.events:
-            told(judges.feed(event))
+            found = judges.feed(event)
+            if found:
+                told(found)
         told(judges.end())
     finally:
         monitor = judges.chosen.monitor

@@ -143,9 +143,9 @@ def test_a_line_is_returned_with_its_newline() -> None:
     stream = LineStream()
     assert stream.feed(GOOD) == []
     assert stream.feed(b"\n") == [Reading(GOOD, 1, GOOD.decode(), PROGRESS, exact=True)]
-    assert stream.feed(b'{"a":1}\n{"b"') == [Reading(b'{"a":1}', 2, '{"a":1}', {"a": 1})]
+    assert stream.feed(b'{"a":1}\n{"b"') == [Reading(b'{"a":1}', 2, '{"a":1}', {"a": 1}, exact=True)]
     assert stream.feed(b"") == []
-    assert stream.feed(b":2}\n") == [Reading(b'{"b":2}', 3, '{"b":2}', {"b": 2})]
+    assert stream.feed(b":2}\n") == [Reading(b'{"b":2}', 3, '{"b":2}', {"b": 2}, exact=True)]
     assert stream.end() == []
 
 

@@ -24,6 +24,9 @@ class Delivery(NamedTuple):
     key_taken: bool = False
 
 
+NO_DELIVERY = Delivery()
+
+
 class Deliveries:
     """Tells a message from one that is only delivered again, as a pack's `redelivery` says.
 
@@ -41,7 +44,7 @@ class Deliveries:
         """What the message is to those before it."""
         key = message.at(self._key) if self._key else None
         if message.kind is None or not isinstance(key, str):
-            return Delivery()
+            return NO_DELIVERY
         messages = self._known.setdefault(key, [])
         for copies in messages:
             if said_again(copies[0].value, message.value, self._spared):
