@@ -119,7 +119,7 @@ def _judge_record(record: records.Record, judged: Judged, options: Options, tell
                 told(found)
         told(judges.end())
     finally:
-        monitor = judges.chosen.monitor
+        judged.pack, monitor = judges.chosen.pack, judges.chosen.monitor
         judged.messages, judged.unjudged = monitor.messages, monitor.unknown
     if monitor.unknown and monitor.unknown == monitor.messages:
         judged.error = f"{judged.path}: {monitor.why_unknown}"
