@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conformance import framing
+from conformance import framing, locating
 from conformance.events import Fault
-from conformance.framing import LineStream, Reading, read_message
+from conformance.framing import LineStream, Reading, part_at, read_message
 from conformance.jsontext import LIMITS, Limits
 
 PROGRESS = {
@@ -402,3 +402,40 @@ def test_messages_come_through(messages: list[dict[str, Any]], newline: str) -> 
     assert [reading.value for reading in found] == messages
     assert [reading.line for reading in found] == list(range(1, len(messages) + 1))
     assert all(reading.fatal is None for reading in found)
+
+
+# ── a message that stands in a line of a record ──────────────────────────────────────────────────
+
+HELD = {
+    "last": '{"from":"a","msg":{"id":1}}',
+    "last, deep": '{"from":"a","msg":{"p":{"q":[{"r":{}}]}}}',
+    "empty": '{"from":"a","msg":{}}',
+    "not last": '{"msg":{"id":1},"from":"a"}',
+    "alone": '{"msg":{"id":1}}',
+    "of this name inside it": '{"from":"a","msg":{"x":1,"msg":{"id":2}}}',
+    "of this name in a string before it": '{"from":",\\"msg\\":{","msg":{"id":1}}',
+    "a string that ends like it": '{"from":"a,","msg":{"id":1}}',
+    "of this name in an object before it": '{"from":{"y":1,"msg":{"id":2}},"msg":{"id":1}}',
+    "of this name in an array before it": '{"from":[{"y":1,"msg":{"id":2}}],"msg":{"id":1}}',
+    "brackets in a string before it": '{"from":"{[","msg":{"id":1}}',
+    "not ASCII": '{"from":"ä","msg":{"id":"ü€"}}',
+    "spaces": '{ "from" : "a" , "msg" : {"id" : 1} }',
+    "spaces around it": '{"from":"a","msg": {"id":1} }',
+    "spaces before its end": '{"from":"a","msg":{"id":{} } }',
+    "in brackets like it": '{"from":"a","msg":{"id":{}}}',
+    "a float that is none": '{"from":"a","msg":{"id":1.10}}',
+    "twice": '{"from":"a","msg":{"id":2},"msg":{"id":1}}',
+    "a name that is escaped": '{"from":"a","\\u006dsg":{"id":1}}',
+}
+
+
+@pytest.mark.parametrize("line", HELD.values(), ids=HELD)
+def test_a_message_in_a_line_is_read_as_it_stands_there(line: str) -> None:
+    """`locate`, which reads the text token by token, says where that is."""
+    whole = read_message(line.encode(), 3)
+    place = locating.locate(line, "/msg")
+    assert place is not None
+    found, text = part_at(whole, "/msg"), line[place.offset : place.end]
+    assert (found.text, found.data, found.line, found.column) == (text, text.encode(), 3, place.offset + 1)
+    assert found.value == json.loads(text)
+    assert found.faults == ()

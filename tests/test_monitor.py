@@ -52,7 +52,7 @@ def events_of(path: Path) -> tuple[Event, ...]:
 def rewritten(event: Spoken, text: str) -> Spoken:
     reading = read_message(text.encode())
     assert reading.fatal is None, text
-    return event._replace(text=text, value=reading.value, faults=reading.faults)
+    return event._replace(text=text, value=reading.value, faults=reading.faults, exact=False)
 
 
 def with_one(events: tuple[Event, ...], place: int, text: str | None) -> list[Event]:
