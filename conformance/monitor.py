@@ -111,14 +111,14 @@ class Monitor:
             found = check.see(seen)
             if found:
                 findings += found
+        if findings and not self._praise:
+            findings = [finding for finding in findings if not finding.ok]
         if message is not None:
             self.messages += 1
             if not findings and seen.fits and not self._praise:
                 return findings
             findings += self._structure(message, seen.fits, findings)
             findings = self._deliveries.news(delivery, findings) if delivery.key else findings
-        if not self._praise:
-            findings = [finding for finding in findings if not finding.ok]
         return [*_told_once(findings)] if findings else findings
 
     def _shown(self, seen: Observation) -> list[Check]:
