@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.attribution import Attribution
-from conformance.checks import Check, Follower, Moved, Observation, located
+from conformance.checks import Check, Follower, Moved, Observation, See, located
 from conformance.checks.delivery import NO_DELIVERY, Deliveries, Delivery
 from conformance.correlation import ByKind, Correlator, Message, is_call, is_from_the_wrong_side
 from conformance.errors import BadPack
@@ -69,6 +69,7 @@ class Monitor:
             for kind, check in _checks(pack)
             if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
         ]
+        self._all: list[See] = [check.see for check in self._checks]
         shared: dict[str, Any] = {}
         joined = [_joined(check, shared) for check in self._checks]
         self._followers = [*{id(one): one for one in joined if one is not None}.values()]
@@ -107,8 +108,8 @@ class Monitor:
         for follower in self._followers:
             follower.attend(seen)
         findings: list[Finding] = []
-        for check in self._shown(seen):
-            found = check.see(seen)
+        for see in self._shown(seen):
+            found = see(seen)
             if found:
                 findings += found
         if findings and not self._praise:
@@ -121,17 +122,18 @@ class Monitor:
             findings = self._deliveries.news(delivery, findings) if delivery.key else findings
         return [*_told_once(findings)] if findings else findings
 
-    def _shown(self, seen: Observation) -> list[Check]:
-        """The checks that have to be shown the observation."""
+    def _shown(self, seen: Observation) -> list[See]:
+        """How the checks that have to be shown the observation see it."""
         if not seen.plain or seen.message is None:
-            return self._checks
-        return self._screened.checks if self._screened else self._courses.of(seen.message).hearing
+            return self._all
+        return self._screened.shown if self._screened else self._courses.of(seen.message).hearing
 
     def _course(self, message: Message) -> _Course:
         hearing = self._hearers(message)
+        shown: list[See] = [check.see for check in hearing]
         if self._praise or self._published:
-            return _Course(hearing, None)
-        return _Course(hearing, screen(message, hearing, self._schemas, ENVELOPE if self._rpc else ""))
+            return _Course(shown, None)
+        return _Course(shown, screen(message, hearing, self._schemas, ENVELOPE if self._rpc else ""))
 
     def _hearers(self, message: Message) -> list[Check]:
         """The checks to which a message of this kind can matter, if there is nothing odd about it."""
@@ -268,7 +270,7 @@ class Monitor:
 class _Course(NamedTuple):
     """What is done with the messages of one kind: who hears those that are plain, and what screens them."""
 
-    hearing: list[Check]
+    hearing: list[See]
     screen: Screen | None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from conformance.checks import Check
+from conformance.checks import Check, See
 from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import Message
 from conformance.events import JSON
@@ -19,10 +19,10 @@ Screening = Callable[[Message], Schema | None]
 
 
 class Screen(NamedTuple):
-    """What accepts messages of one kind, and the checks that those have to be shown all the same."""
+    """What accepts messages of one kind, and how checks see it that have to be shown it all the same."""
 
     accepts: Callable[[JSON], bool]
-    checks: list[Check]
+    shown: list[See]
 
 
 def screen(message: Message, checks: Iterable[Check], schemas: Schemas, envelope: str) -> Screen | None:
@@ -35,12 +35,12 @@ def screen(message: Message, checks: Iterable[Check], schemas: Schemas, envelope
         return None
     asked = [within(kind.at, {"$ref": schemas.uri(kind.schema)}, needed=True)]
     asked += [{"$ref": schemas.uri(envelope)}] if envelope else []
-    shown = []
+    shown: list[See] = []
     for check in checks:
         says: Screening | None = getattr(check, "screen", None)
         said = says(message) if says is not None else None
         if said is None:
-            shown.append(check)
+            shown.append(check.see)
         else:
             asked.append(said)
     return Screen(schemas.judge({"allOf": asked}, kind.schema), shown)

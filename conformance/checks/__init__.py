@@ -92,6 +92,10 @@ class Check(Protocol):
         ...
 
 
+See = Callable[[Observation], Iterable[Finding]]
+"""How a check sees an observation."""
+
+
 class Follower(Protocol):
     """What several checks of one stream have in common: it is shown every observation, before them."""
 
