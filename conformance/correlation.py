@@ -125,8 +125,9 @@ class Correlator:
         if self._forced is not None:
             problem = self._is_another(event.value, self._forced)
             return _of_none(event, problem) if problem else self._as(event, self._forced)
-        if self._rpc and is_call(event.value):
-            return self._call(event, event.value)
+        part = _part(event.value) if self._rpc and isinstance(event.value, dict) else ""
+        if part:
+            return self._call(event, event.value, part)
         kind = self._kinds.of(event.value)
         if kind is not None:
             return self._as(event, kind)
@@ -143,8 +144,7 @@ class Correlator:
             event, kind, name or kind.name, party, request, NO_PROBLEM, bool(event.party), event.value
         )
 
-    def _call(self, event: Spoken, value: dict[str, JSON]) -> Message:
-        part = _part(value)
+    def _call(self, event: Spoken, value: dict[str, JSON], part: str) -> Message:
         if part in ("request", "notification"):
             return self._asking(event, value, part)
         request = self._answered(event, value)

@@ -28,13 +28,14 @@ class Kinds:
             for pointer, group in groupby(listed, lambda kind: kind.when.get("pointer"))
             for look in ([_named(pointer, [*group])] if pointer is not None else map(_shaped, group))
         ]
+        self.of: Look = self._looks[0] if len(self._looks) == 1 else self._of
+        """The kind of a message that is no call."""
 
     def called(self, method: JSON, part: str) -> Kind | None:
         """The kind of a call by JSON-RPC."""
         return self._calls.get((method, part)) if isinstance(method, str) else None
 
-    def of(self, value: JSON) -> Kind | None:
-        """The kind of a message that is no call."""
+    def _of(self, value: JSON) -> Kind | None:
         for look in self._looks:
             kind = look(value)
             if kind is not None:

@@ -203,11 +203,12 @@ class Monitor:
 
     def _count(self, moved: Iterable[Moved]) -> None:
         for one in moved:
-            if not one.report and one.move.before is not None:
-                counter = self.illegal if one.move.illegal else self.edges
-                counter[one.lifecycle, one.move.before, one.move.target] += 1
-                if isinstance(one.reason, str) and not one.move.illegal:
-                    self.reasons[one.lifecycle, one.move.target, one.reason] += 1
+            _, before, target, edge = one.move
+            if not one.report and before is not None:
+                counter = self.illegal if edge is None else self.edges
+                counter[one.lifecycle, before, target] += 1
+                if isinstance(one.reason, str) and edge is not None:
+                    self.reasons[one.lifecycle, target, one.reason] += 1
 
     def _structure(self, message: Message, fits: bool, findings: list[Finding]) -> Iterator[Finding]:
         """Findings of the message's schema, or that it has none."""

@@ -74,6 +74,9 @@ class _Part(NamedTuple):
     """Whether it has a number of a sequence."""
 
 
+_NOTHING: frozenset[str] = frozenset()
+
+
 class _Delivered(NamedTuple):
     """What was first told under a number: in which kind of message, its text, and of which entity what."""
 
@@ -168,11 +171,15 @@ class Motion:
         """A message that does not say which entity it is about may be about any, and so may one that is
         missing before it: those that are lost.
         """
-        about: frozenset[str] = frozenset()
         part = self._parts.of(message)
+        return self._lose_unnamed(message, part) if part.naming or part.counts else _NOTHING
+
+    def _lose_unnamed(self, message: Message, part: _Part) -> frozenset[str]:
+        about = _NOTHING
         gap = part.counts and self._gaps.before(message, self._sessions.of(message))
         for table, places in self._named_by(message) if gap else part.naming:
-            if gap or not all(isinstance(place(message.value), str) for place in places):
+            named = [place for place in places if isinstance(place(message.value), str)]
+            if gap or len(named) < len(places):
                 states = self._states_of(message, table)
                 about |= states.known()
                 states.lose()
