@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from conformance.checks import Check
+from conformance.checks import Check, gathered
 from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import Message
 from conformance.events import JSON
@@ -43,4 +43,4 @@ def screen(message: Message, checks: Iterable[Check], schemas: Schemas, envelope
             shown.append(check)
         else:
             asked.append(said)
-    return Screen(schemas.judge({"allOf": asked}, kind.schema), shown)
+    return Screen(schemas.judge({"allOf": asked}, kind.schema), gathered(shown, message))
