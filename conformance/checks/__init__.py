@@ -80,9 +80,9 @@ class Check(Protocol):
 
     A check may have `hears`, the names or kinds of the messages that can matter to it: it then need not be
     shown others that are `plain`. One with `praises` does nothing then but praise. With `joins(shared)`, it
-    gives the `Follower` that it has in common with others, which is shown everything. Checks of one kind of
-    message that have one function `gather(checks, message)` are shown a plain one as the one check that this
-    makes of them, if nobody asks for praise.
+    takes up what it has in common with others; that may be a `Follower`, which is shown everything. Checks
+    of one kind of message that have one function `gather(checks, message)` are shown a plain one as the one
+    check that this makes of them, if nobody asks for praise.
     """
 
     def see(self, seen: Observation) -> Iterable[Finding]:
