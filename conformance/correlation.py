@@ -74,15 +74,13 @@ class ByKind(Generic[Made]):
 
     def __init__(self, make: Callable[[Message], Made]) -> None:
         self._make = make
-        self._made: dict[tuple[str, str], Made] = {}
+        self._made: dict[str, Made] = {}
 
     def of(self, message: Message) -> Made:
         """What was made of this message's kind."""
-        kind = message.kind
-        key = (message.name, "" if kind is None else kind.name)
-        found = self._made.get(key)
+        found = self._made.get(message.name)  # no two kinds give a message one name
         if found is None:
-            found = self._made[key] = self._make(message)
+            found = self._made[message.name] = self._make(message)
         return found
 
 

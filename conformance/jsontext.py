@@ -306,12 +306,26 @@ def getter(pointer: str) -> Callable[[JSON], JSON]:
                 return None
         return part
 
-    if len(path) != 1:
-        return get
-    name = path[0]
+    if len(path) == 1:
+        return _member(path[0], get)
+    return _member_of_member(path[0], path[1], get) if len(path) == 2 else get
 
+
+Getter = Callable[[JSON], JSON]
+"""What gives a part of a value, or None."""
+
+
+def _member(name: str, otherwise: Getter) -> Getter:
     def get_member(value: JSON) -> JSON:
-        return value.get(name) if type(value) is dict else get(value)
+        return value.get(name) if type(value) is dict else otherwise(value)
+
+    return get_member
+
+
+def _member_of_member(first: str, second: str, otherwise: Getter) -> Getter:
+    def get_member(value: JSON) -> JSON:
+        part = value.get(first) if type(value) is dict else None
+        return part.get(second) if type(part) is dict else otherwise(value)
 
     return get_member
 

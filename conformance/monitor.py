@@ -60,6 +60,7 @@ class Monitor:
         self._forced, self._alone = kind, stateless
         self._attribution = Attribution(pack.requirements.values(), pack.unknown_kind_id)
         rows = _schema_rows(pack)
+        self._places = {name: place for place, name in enumerate(pack.requirements)}
         self._judging = ByKind(lambda message: _judged(rows, message))
         self._published = str(pack.meta.get("published", "")) if as_published else ""
         limited = {"json-text"} if as_published else _STATELESS if stateless else None
@@ -114,6 +115,8 @@ class Monitor:
                 findings += found
         if findings and not self._praise:
             findings = [finding for finding in findings if not finding.ok]
+        if len(findings) > 1:  # some checks are shown it together
+            findings.sort(key=self._place)
         if message is not None:
             self.messages += 1
             if not findings and seen.fits and not self._praise:
@@ -121,6 +124,10 @@ class Monitor:
             findings += self._structure(message, seen.fits, findings)
             findings = self._deliveries.news(delivery, findings) if delivery.key else findings
         return [*_told_once(findings)] if findings else findings
+
+    def _place(self, finding: Finding) -> int:
+        """Where the pack has the requirement of a finding."""
+        return self._places[finding.requirement]
 
     def _shown(self, seen: Observation) -> list[See]:
         """How the checks that have to be shown the observation see it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from conformance.checks import Check, See
+from conformance.checks import Check, See, gathered
 from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import Message
 from conformance.events import JSON
@@ -35,12 +35,13 @@ def screen(message: Message, checks: Iterable[Check], schemas: Schemas, envelope
         return None
     asked = [within(kind.at, {"$ref": schemas.uri(kind.schema)}, needed=True)]
     asked += [{"$ref": schemas.uri(envelope)}] if envelope else []
-    shown: list[See] = []
+    shown: list[Check] = []
     for check in checks:
         says: Screening | None = getattr(check, "screen", None)
         said = says(message) if says is not None else None
         if said is None:
-            shown.append(check.see)
+            shown.append(check)
         else:
             asked.append(said)
-    return Screen(schemas.judge({"allOf": asked}, kind.schema), shown)
+    seeing: list[See] = [check.see for check in gathered(shown, message)]
+    return Screen(schemas.judge({"allOf": asked}, kind.schema), seeing)

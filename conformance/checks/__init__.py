@@ -80,7 +80,9 @@ class Check(Protocol):
 
     A check may have `hears`, the names or kinds of the messages that can matter to it: it then need not be
     shown others that are `plain`. One with `praises` does nothing then but praise. With `joins(shared)`, it
-    gives the `Follower` that it has in common with others, which is shown everything.
+    takes up what it has in common with others; that may be a `Follower`, which is shown everything. Checks
+    of one kind of message that have one function `gather(checks, message)` are shown a plain one as the one
+    check that this makes of them, if nobody asks for praise.
     """
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -102,6 +104,15 @@ class Follower(Protocol):
     def attend(self, seen: Observation) -> bool:
         """Learn from the observation; whether its message can be judged."""
         ...
+
+
+def gathered(checks: Iterable[Check], message: Message) -> list[Check]:
+    """The checks of a kind of message, with one in place of those that are shown it together."""
+    places: dict[Any, list[Check]] = {}
+    for check in checks:
+        gather: Callable[..., Check] | None = getattr(check, "gather", None)
+        places.setdefault(gather or check, []).append(check)
+    return [few[0] if key is few[0] else key(few, message) for key, few in places.items()]
 
 
 CheckFactory = Callable[[Requirement, dict[str, Any], Pack], Check]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from conformance.checks import Observation, failed, passed, register, timed
-from conformance.correlation import Message, id_key
+from conformance.correlation import ByKind, Message, id_key
 from conformance.events import Received, Sent
 from conformance.findings import Finding, Requirement
 from conformance.lapses import Lapse, between
@@ -37,7 +37,7 @@ class Answered:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._roles = pack.roles
-        self._on = spec["on"]
+        self._asks = ByKind(lambda message: message.is_a(spec["on"]))
         self._within: float = spec["within"]
         self._open: dict[str, dict[int, _Waiting]] = {}
         """The requests without an answer of each connection, by the number of their event."""
@@ -47,17 +47,21 @@ class Answered:
         message = seen.message
         if seen.lost is None or message is None or message.kind is None:
             self._lose(seen)
-            return
-        request, here = message.request, self._open.get(message.event.connection)
-        if here:
-            answered = here.pop(request.seq, None) if request else None
-            if answered is not None and seen.praise:
-                yield passed(self._requirement, message)
-            for number, waiting in here.items():
-                if not waiting.overdue and message.party != waiting.request.party:
-                    here[number] = self._after(waiting, message)
-        if message.is_a(self._on):
+            return ()
+        here = self._open.get(message.event.connection)
+        answered = self._hear(here, message) if here else False
+        if self._asks.of(message):
             recall(self._open, message.event.connection, dict)[message.seq] = _Waiting(message)
+        return [passed(self._requirement, message)] if answered and seen.praise else ()
+
+    def _hear(self, here: dict[int, _Waiting], message: Message) -> bool:
+        """Take note of a message for those of its connection that wait; whether it answers one."""
+        request = message.request
+        answered = here.pop(request.seq, None) if request else None
+        for number, waiting in here.items():
+            if not waiting.overdue and message.party != waiting.request.party:
+                here[number] = self._after(waiting, message)
+        return answered is not None
 
     def _lose(self, seen: Observation) -> None:
         party = getattr(seen.event, "party", None)
@@ -103,18 +107,16 @@ class UniqueIds:
         """One finding per request."""
         message, event = seen.message, seen.event
         if message is None or not isinstance(event, (Sent, Received)) or not _is_request(event.value):
-            return
+            return ()
         if not message.party:  # it may be either side's own
-            return
+            return ()
         number = (event.connection, message.party, id_key(event.value["id"]))
         if number in self._used:
             said = f"the id {event.value['id']!r} was used for an earlier request on this connection"
-            yield failed(self._requirement, message, said, "/id", actual=event.value["id"])
-        else:
-            self._used[number] = None
-            forget_oldest(self._used)
-            if seen.praise:
-                yield passed(self._requirement, message)
+            return [failed(self._requirement, message, said, "/id", actual=event.value["id"])]
+        self._used[number] = None
+        forget_oldest(self._used)
+        return [passed(self._requirement, message)] if seen.praise else ()
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each request is judged when it is seen."""

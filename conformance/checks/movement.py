@@ -25,8 +25,9 @@ class Moves:
 
     def __init__(self, spec: dict[str, Any], pack: Pack) -> None:
         self.lifecycle, rows = pack.lifecycles[spec["lifecycle"]]
-        self._on = spec.get("on", ["*"])
-        self.hears = frozenset(name for row in rows for name in row["on"])
+        self._on = frozenset(spec.get("on", ["*"]))
+        moving = frozenset(name for row in rows for name in row["on"])
+        self.hears = moving if "*" in self._on else self._on
 
     def of(self, seen: Observation) -> Iterable[tuple[Message, Moved]]:
         """What the message that is observed said of this lifecycle's entities."""
@@ -55,6 +56,16 @@ class Transition:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per move of a known entity; of illegal moves in a row, the first alone."""
+        if not seen.praise and not self._told and all(map(self._is_listed, seen.moved)):
+            return ()
+        return [*self._judge(seen)]
+
+    def _is_listed(self, moved: Moved) -> bool:
+        """Whether the table has the move, if it is one; there is nothing to say of it then."""
+        _, before, _, edge = moved.move
+        return (edge is not None or before is None) and not (self._begun and moved.out_of_nothing)
+
+    def _judge(self, seen: Observation) -> Iterable[Finding]:
         for message, moved in self._moves.of(seen):
             move = moved.move
             if self._begun and moved.out_of_nothing:
@@ -104,7 +115,11 @@ class TerminalSilence:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
-        self._lose(seen)
+        if seen.loses_any:
+            self._lose(seen)
+        return [*self._judge(seen)] if seen.moved else ()
+
+    def _judge(self, seen: Observation) -> Iterable[Finding]:
         for message, moved in self._moves.of(seen):
             move = moved.move
             if moved.report:
@@ -116,8 +131,6 @@ class TerminalSilence:
                 self._ended[seen.session, move.entity] = message
 
     def _lose(self, seen: Observation) -> None:
-        if not seen.loses_any:
-            return
         for (session, name), end in list(self._ended.items()):
             if seen.may_hide(name, end.party, session):
                 del self._ended[session, name]
@@ -140,6 +153,11 @@ class ReasonRequired:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per status of such a state."""
+        if all(moved.move.target not in self._states for moved in seen.moved):
+            return ()
+        return [*self._judge(seen)]
+
+    def _judge(self, seen: Observation) -> Iterable[Finding]:
         for message, moved in self._moves.of(seen):
             if moved.move.target not in self._states or moved.reason_at is None:
                 continue
@@ -172,6 +190,11 @@ class ReasonAllowed:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per reason on a legal transition."""
+        if all(moved.reason is None for moved in seen.moved):
+            return ()
+        return [*self._judge(seen)]
+
+    def _judge(self, seen: Observation) -> Iterable[Finding]:
         for message, moved in self._moves.of(seen):
             edge, reason = moved.move.edge, moved.reason
             if moved.report or edge is None or not isinstance(reason, str):

@@ -15,6 +15,7 @@ from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.integers import counter
+from conformance.jsontext import Getter, getter
 from conformance.packs import Pack
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, recall
 from conformance.wording import shown
@@ -63,6 +64,27 @@ def _repeats(first: Message, again: Message) -> bool:
     return all(same(told[name], repeated[name]) for name in told.keys() & repeated.keys())
 
 
+class _Given(NamedTuple):
+    """A row of `fields` of a `sequence` check, read."""
+
+    at: str
+    number: Getter
+    report: bool
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> _Given:
+        """The row as it stands in a pack."""
+        return cls(row["at"], getter(row["at"]), bool(row.get("report")))
+
+
+class _Places(NamedTuple):
+    """Whether a kind of message begins or resumes a session, and where it tells and gives numbers."""
+
+    begins: bool
+    told: list[str]
+    given: list[_Given]
+
+
 @register("sequence")
 class Sequence:
     """Numbers start at `start` and grow by one over the messages of `fields`.
@@ -78,8 +100,13 @@ class Sequence:
         self._spec = spec
         self._sessions = Sessions(pack.meta.get("sessions", []))
         told, given = spec.get("acknowledged", ()), spec["fields"]
-        self._told = ByKind(lambda message: [row["at"] for row in told if message.is_a(row["on"])])
-        self._given = ByKind(lambda message: [row for row in given if message.is_a(row["on"])])
+        self._places = ByKind(
+            lambda message: _Places(
+                message.is_a(self._sessions.hears),
+                [row["at"] for row in told if message.is_a(row["on"])],
+                [_Given.of(row) for row in given if message.is_a(row["on"])],
+            )
+        )
         self.hears = self._sessions.hears | {name for row in (*given, *told) for name in row["on"]}
         self._counts: dict[str, _Count] = {}
         self._texts: dict[tuple[object, int], Message] = {}
@@ -90,15 +117,16 @@ class Sequence:
         message = seen.message
         if message is None or message.kind is None:
             self._lose_count(seen)
-            return
-        row = self._sessions.begun(message)
+            return ()
+        begins, told, given = self._places.of(message)
+        row = self._sessions.begun(message) if begins else None
         if row is not None:
             self._begin(message, row)
         count = recall(self._counts, self._sessions.of(message), _Count)
-        for at in self._told.of(message):
-            yield from self._acknowledged(message, at, count)
-        for place in self._given.of(message):
-            yield from self._judge(seen, message, place, count)
+        if not told and len(given) == 1:
+            return self._judge(seen, message, given[0], count)
+        found = [one for at in told for one in self._acknowledged(message, at, count)]
+        return found + [one for place in given for one in self._judge(seen, message, place, count)]
 
     def _lose_count(self, seen: Observation) -> None:
         """What could not be understood may have had a number."""
@@ -116,30 +144,30 @@ class Sequence:
             count.last = after if after is not None else count.last
             count.replay_to = counter(message.at(row["replay_to"])) or 0
 
-    def _judge(
-        self, seen: Observation, message: Message, place: dict[str, Any], count: _Count
-    ) -> Iterable[Finding]:
-        at, last, number = place["at"], count.last, counter(message.at(place["at"]))
+    def _judge(self, seen: Observation, message: Message, place: _Given, count: _Count) -> Iterable[Finding]:
+        at, read, report = place
+        last, number = count.last, counter(read(message.value))
         if number is None:
             count.last = None  # its number is unknown, and so is the one after it
-        elif last is None and place.get("report"):
-            return  # nobody knows whether it reports or counts
-        elif last is None or number == last + 1:
-            yield from self._next(seen, message, at, number, count)
-        elif place.get("report") and not _moves(seen) and self._spec["start"] <= number <= last:
-            yield passed(self._requirement, message)
-        elif number in count.missed:
-            return  # it was told to be missing, and is late
-        elif count.missed and number == last:
+            return ()
+        if last is None and report:
+            return ()  # nobody knows whether it reports or counts
+        if last is None or number == last + 1:
+            return self._next(seen, message, at, number, count)
+        if report and not _moves(seen) and self._spec["start"] <= number <= last:
+            return [passed(self._requirement, message)]
+        if number in count.missed:
+            return ()  # it was told to be missing, and is late
+        if count.missed and number == last:
             count.missed = range(
                 0
             )  # the one before was told to have the wrong number: this has the right one
-        else:
-            count.missed = range(last + 1, number) or count.missed
-            said = f"the number is {number}, and the one after {last} is {last + 1}"
-            said += "; numbers in between are missing" if number > last else "; it was used before"
-            count.last = max(last, number)
-            yield failed(self._requirement, message, said, at, expected=(last + 1,), actual=number)
+            return ()
+        count.missed = range(last + 1, number) or count.missed
+        said = f"the number is {number}, and the one after {last} is {last + 1}"
+        said += "; numbers in between are missing" if number > last else "; it was used before"
+        count.last = max(last, number)
+        return [failed(self._requirement, message, said, at, expected=(last + 1,), actual=number)]
 
     def _acknowledged(self, message: Message, at: str, count: _Count) -> Iterable[Finding]:
         last, number = count.last, counter(message.at(at))
@@ -153,7 +181,8 @@ class Sequence:
     ) -> Iterable[Finding]:
         count.last = number
         first = self._texts.setdefault((count.epoch, number), message)
-        forget_oldest(self._texts, REMEMBERED_MESSAGES)
+        if len(self._texts) > REMEMBERED_MESSAGES:
+            forget_oldest(self._texts, REMEMBERED_MESSAGES)
         if number <= count.replay_to and not _repeats(first, message):
             said = f"the replay of number {number} differs from what was first sent"
             wanted, told = (first.value,), message.value
@@ -202,18 +231,34 @@ class _Series(NamedTuple):
     number: int
     on: frozenset[str]
     at: str
-    order: str
-    per: tuple[str, ...]
+    value: Getter
+    order: Getter | None
+    per: tuple[Getter, ...]
     measured: Measure
     strict: bool
 
     @classmethod
     def of(cls, number: int, row: dict[str, Any]) -> _Series:
         """The row as it stands in a pack."""
-        per = row.get("per", ())
-        per = (per,) if isinstance(per, str) else tuple(per)
-        measured, strict = measure(row.get("as", "counter")), row.get("strict", False)
-        return cls(number, frozenset(row["on"]), row["at"], row.get("order", ""), per, measured, strict)
+        per, order = row.get("per", ()), row.get("order")
+        return cls(
+            number,
+            frozenset(row["on"]),
+            row["at"],
+            getter(row["at"]),
+            getter(order) if order else None,
+            tuple(map(getter, (per,) if isinstance(per, str) else per)),
+            measure(row.get("as", "counter")),
+            row.get("strict", False),
+        )
+
+
+def _apart(value: JSON) -> Any:
+    """What two values have in common that name one series: 1 and 1.0 do."""
+    if type(value) is int or type(value) is str:
+        return value
+    kind, same_value = id_key(value)
+    return same_value if kind == "number" else (kind, same_value)
 
 
 @register("monotonic")
@@ -243,26 +288,42 @@ class Monotonic:
         return [finding for row in rows for finding in self._judge(seen, message, row)]
 
     def _judge(self, seen: Observation, message: Message, row: _Series) -> Iterable[Finding]:
-        raw = message.at(row.at)
-        value = row.measured(raw)
-        order = counter(message.at(row.order)) if row.order else None
-        series = [message.at(pointer) for pointer in row.per]
-        if value is None or None in series:
-            return ()  # or nobody knows to which series it belongs
-        key = (seen.session, row.number, *map(id_key, series))  # 1 and 1.0 are one series
-        before = self._last.get(key)
-        last, said_last, last_order = before or (value, raw, -1)
-        if order is not None and order <= last_order:
+        number, _, at, read, order_of, per, measured, strict = row
+        said = message.value
+        raw = read(said)
+        value = None if raw is None else measured(raw)
+        if value is None:
             return ()
-        self._last[key] = (value, raw, last_order if order is None else order)
+        key = self._key(seen.session, number, per, said)
+        if key is None:
+            return ()  # nobody knows to which series it belongs
+        before = self._last.get(key)
+        order = counter(order_of(said)) if order_of is not None else None
         if before is None:  # one value alone goes neither on nor back
+            self._last[key] = (value, raw, -1 if order is None else order)
             forget_oldest(self._last)
             return ()
-        if value > last or (value == last and not row.strict):
+        last, said_last, last_order = before
+        if order is None:
+            order = last_order
+        elif order <= last_order:
+            return ()
+        self._last[key] = (value, raw, order)
+        if value > last or (value == last and not strict):
             return [passed(self._requirement, message)] if seen.praise else ()
-        of = f" of {', '.join(map(shown, series))}" if series else ""
-        said = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
-        return [failed(self._requirement, message, said, row.at, expected=(said_last,), actual=raw)]
+        of = f" of {', '.join(shown(one(said)) for one in per)}" if per else ""
+        text = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
+        return [failed(self._requirement, message, text, at, expected=(said_last,), actual=raw)]
+
+    def _key(self, session: str, number: int, per: tuple[Getter, ...], said: JSON) -> tuple[Any, ...] | None:
+        """The series; None where something is missing that keeps it apart."""
+        if not per:
+            return session, number
+        if len(per) == 1:
+            part = per[0](said)
+            return None if part is None else (session, number, part if type(part) is int else _apart(part))
+        parts = [one(said) for one in per]
+        return None if None in parts else (session, number, *map(_apart, parts))
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each value is judged when it is seen."""
@@ -282,31 +343,36 @@ class Ordered:
         self._requirement = requirement
         self._spec = spec
         self._measure = measure(spec.get("as", "counter"))
+        self._places: list[tuple[str, Getter]] = [(at, getter(at)) for at in spec["at"]]
+        self._each: str | None = spec.get("each")
         self.hears = frozenset(spec["on"])
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that is before the one before it, else one for two values or more."""
         message = seen.message
-        if message is None or not message.is_a(self.hears):
+        if message is None or not (seen.plain or message.is_a(self.hears)):
             return ()
-        values = [*self._values(message)]
+        values = self._found(message.value) if self._each is None else self._found_in_each(message)
+        if len(values) < 2:
+            return ()
         if all(value >= least for (_, _, least), (_, _, value) in pairwise(values)):
-            return [passed(self._requirement, message)] * (len(values) > 1) if seen.praise else ()
+            return [passed(self._requirement, message)] if seen.praise else ()
         return [*self._broken(message, values)]
 
-    def _values(self, message: Message) -> Iterable[tuple[str, JSON, Any]]:
-        for pointer in self._places(message):
-            raw = message.at(pointer)
-            value = self._measure(raw)
+    def _found(self, said: JSON, at: str = "") -> list[tuple[str, JSON, Any]]:
+        """The values of a message, or of the part of it at a pointer, with their pointers."""
+        found = []
+        for pointer, read in self._places:
+            raw = read(said)
+            value = None if raw is None else self._measure(raw)
             if value is not None:
-                yield pointer, raw, value
+                found.append((at + pointer, raw, value))
+        return found
 
-    def _places(self, message: Message) -> Iterable[str]:
-        if "each" not in self._spec:
-            return list(self._spec["at"])
-        items = message.at(self._spec["each"])
-        count = len(items) if isinstance(items, list) else 0
-        return [f"{self._spec['each']}/{index}{at}" for index in range(count) for at in self._spec["at"]]
+    def _found_in_each(self, message: Message) -> list[tuple[str, JSON, Any]]:
+        items = message.at(str(self._each))
+        rows = enumerate(items if isinstance(items, list) else ())
+        return [one for index, item in rows for one in self._found(item, f"{self._each}/{index}")]
 
     def _broken(self, message: Message, values: list[tuple[str, JSON, Any]]) -> Iterable[Finding]:
         for (earlier, before, least), (pointer, raw, value) in pairwise(values):

@@ -45,6 +45,54 @@ class _Action:
 _SUBMISSION = ("action.submit", "action.submit.result", "action.submit.error")
 
 
+class _Admitted:
+    """The admitted actions of a record, by session and id, and what was last said of each."""
+
+    def __init__(self) -> None:
+        self._actions: dict[tuple[str, str], _Action] = {}
+        self._now: Observation | None = None
+        self.before: _Action | None = None
+        """The action that was known under the id of a submission before this answer to it."""
+
+    def find(self, session: str, message: Message, pointer: str) -> _Action | None:
+        """The action that a message names at the pointer."""
+        return self._actions.get((session, str(message.at(pointer))))
+
+    def attend(self, seen: Observation) -> None:
+        """Learn from an observation, once for all who ask."""
+        if seen is self._now:
+            return
+        self._now, self.before = seen, None
+        if seen.loses_any:
+            self._lose(seen)
+        message = seen.message
+        if message is None:
+            return
+        at, request = _REPORTS.get(message.name), message.request
+        if at is not None:
+            action = self.find(seen.session, message, f"{at}/action_id")
+            if action is not None:
+                _report(action, message, at, legal=not any(moved.move.illegal for moved in seen.moved))
+        elif request is not None and request.is_a(["action.submit"]):
+            self._answered(seen.session, message, request)
+
+    def _answered(self, session: str, message: Message, request: Message) -> None:
+        self.before = self.find(session, request, "/params/action_id")
+        if self.before is None and message.at("/error/code") is None:
+            action = _Action(_content(request))
+            self._actions[session, str(request.at("/params/action_id"))] = action
+            forget_oldest(self._actions, REMEMBERED_MESSAGES)
+            _report(action, message, "/result")
+
+    def _lose(self, seen: Observation) -> None:
+        for (session, name), known in self._actions.items():
+            known.state = None if seen.loses(name, session) else known.state
+
+
+_REPORTS = {"action.status": "/params", "action.cancel.result": "/result"}
+"""Where messages say what became of an action."""
+
+
 class Idempotence:
     """AWP-ACT-001: an admitted action id answers an identical resubmission with the current state, and
     refuses another content with 3004. AWP-AGT-004: an agent never sends other content under such an id.
@@ -58,36 +106,33 @@ class Idempotence:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._judges = spec["parameters"]["judges"]
-        self._actions: dict[tuple[str, str], _Action] = {}
-        self.hears = (*_SUBMISSION, "action.status", "action.cancel.result")
+        self._admitted = _Admitted()
+        self._learns = True
+
+    @property
+    def hears(self) -> tuple[str, ...]:
+        """The submissions and their answers; and for the one that learns for all, what becomes of them."""
+        return (*_SUBMISSION, *(_REPORTS if self._learns else ()))
+
+    def joins(self, shared: dict[str, Any]) -> None:
+        """What was admitted is known to all alike, and the first one learns it."""
+        self._learns = "admitted" not in shared
+        self._admitted = shared.setdefault("admitted", self._admitted)
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per resubmission for the agent, one per answer to it for the world."""
-        for (session, name), known in self._actions.items() if seen.loses_any else ():
-            known.state = None if seen.loses(name, session) else known.state
-        message = seen.message
-        if message is None:
+        admitted, message = self._admitted, seen.message
+        admitted.attend(seen)
+        if message is None or message.name in _REPORTS:
             return ()
-        if message.name == "action.status":
-            self._reported(seen, message, "/params")
-        elif message.is_a(["action.submit"]):
+        if message.is_a(["action.submit"]):
             return self._submitted(seen.session, message)
-        elif message.request is not None and message.request.is_a(["action.submit"]):
-            return self._answered(seen.session, message, message.request)
-        elif message.is_a(["action.status", "action.cancel.result"]):
-            self._reported(seen, message, "/params" if message.is_a(["action.status"]) else "/result")
+        if admitted.before is not None and message.request is not None and self._judges != "agent":
+            return self._answered(admitted.before, message, message.request)
         return ()
 
-    def _reported(self, seen: Observation, message: Message, at: str) -> None:
-        action = self._known(seen.session, message, f"{at}/action_id")
-        if action is not None:
-            _report(action, message, at, legal=not any(moved.move.illegal for moved in seen.moved))
-
-    def _known(self, session: str, message: Message, pointer: str) -> _Action | None:
-        return self._actions.get((session, str(message.at(pointer))))
-
     def _submitted(self, session: str, message: Message) -> Iterable[Finding]:
-        action = self._known(session, message, "/params/action_id")
+        action = self._admitted.find(session, message, "/params/action_id")
         if action is None or self._judges != "agent":
             return
         if same(action.content, _content(message)):
@@ -96,18 +141,11 @@ class Idempotence:
         said = "an admitted action_id is submitted again with other content"
         yield failed(self._requirement, message, said, "/params/action_id")
 
-    def _answered(self, session: str, message: Message, request: Message) -> Iterable[Finding]:
-        action = self._known(session, request, "/params/action_id")
+    def _answered(self, action: _Action, message: Message, request: Message) -> Iterable[Finding]:
         refused = message.at("/error/code")
-        if action is None:
-            if refused is None:
-                key = (session, str(request.at("/params/action_id")))
-                self._actions[key] = _Action(_content(request))
-                forget_oldest(self._actions, REMEMBERED_MESSAGES)
-                _report(self._actions[key], message, "/result")
-        elif self._judges != ("values" if _by_values(action.content, _content(request)) else "plain"):
+        if self._judges != ("values" if _by_values(action.content, _content(request)) else "plain"):
             return
-        elif not same(action.content, _content(request)):
+        if not same(action.content, _content(request)):
             yield self._judge_conflict(message, refused)
         elif refused is not None or action.state is not None:
             yield self._judge_repeat(message, action, refused)
@@ -148,7 +186,8 @@ def _by_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def _report(action: _Action, message: Message, at: str, *, legal: bool = True) -> None:
     """Take over what a message says of the action, unless it is older than what is known."""
-    state, number = message.at(f"{at}/state"), message.at(f"{at}/status_seq")
+    said = message.at(at)
+    state, number = (said.get("state"), said.get("status_seq")) if isinstance(said, dict) else (None, None)
     if not isinstance(number, int):
         action.state = None
     elif number > action.number:
@@ -174,8 +213,11 @@ class Refusal:
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per sign of life, or of none, of a refused action."""
         message = seen.message
-        if message is None:
-            return
+        if message is None or (message.name == "action.status" and not self._refused):
+            return ()
+        return [*self._judge(message)]
+
+    def _judge(self, message: Message) -> Iterable[Finding]:
         self._sessions.begun(message)
         request = message.request
         if message.is_a(["action.submit"]):
@@ -286,28 +328,33 @@ class Closing:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for the answer to a close that had something to end."""
-        for session, known in (*self._open.items(), *self._asked.items()) if seen.loses_any else ():
-            known -= {entity for entity in known if seen.loses(entity, session)}
-        message = seen.message
+        if seen.loses_any:
+            self._lose(seen)
+        message, session = seen.message, seen.session
         if message is None:
-            return
-        session = seen.session
+            return ()
         open_ = recall(self._open, session, set)
         for moved in seen.moved:
-            self._follow(moved.move, open_, self._asked.get(session, set()))
-        if message.is_a(["session.close"]):
+            self._follow(moved.move, session, open_)
+        if message.name == "session.close":
             self._asked[session] = set(open_)
             forget_oldest(self._asked)
-        elif message.is_a(["session.close.result"]) and self._asked.get(session):
-            yield self._judge(message, open_)
+        elif message.name == "session.close.result" and self._asked.get(session):
+            return [self._judge(message, open_)]
+        return ()
 
-    def _follow(self, move: Move, open_: set[str], asked: set[str]) -> None:
-        if move.illegal:  # nobody knows whether that was its end
-            asked.discard(move.entity)
-        if move.illegal or self._table.is_terminal(move.target):
-            open_.discard(move.entity)
-        elif move.edge is not None:
-            open_.add(move.entity)
+    def _lose(self, seen: Observation) -> None:
+        for session, known in (*self._open.items(), *self._asked.items()):
+            known -= {entity for entity in known if seen.loses(entity, session)}
+
+    def _follow(self, move: Move, session: str, open_: set[str]) -> None:
+        entity, before, target, edge = move
+        if edge is None and before is not None and session in self._asked:
+            self._asked[session].discard(entity)  # nobody knows whether that was its end
+        if (edge is None and before is not None) or self._table.is_terminal(target):
+            open_.discard(entity)
+        elif edge is not None:
+            open_.add(entity)
 
     def _judge(self, message: Message, open_: set[str]) -> Finding:
         if not open_:
@@ -331,19 +378,23 @@ class SendTime:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per frame of a session that is known to stream."""
-        message = seen.message
+        message, session = seen.message, seen.session
         if message is None:
-            return
-        session, begun = seen.session, message.is_a(self._beginning)
-        if begun and message.request is not None and message.request.at("/params/mode") == "streaming":
+            return ()
+        if message.name == "obs.frame":
+            return self._judge(message) if session in self._streaming else ()
+        request = message.request
+        begun = message.is_a(self._beginning)
+        if begun and request is not None and request.at("/params/mode") == "streaming":
             self._streaming[session] = None
             forget_oldest(self._streaming)
-        elif message.is_a(["obs.frame"]) and session in self._streaming:
-            if message.at("/params/ts_send_ns") is not None:
-                yield passed(self._requirement, message)
-            else:
-                said = "a frame of a streaming session without ts_send_ns"
-                yield failed(self._requirement, message, said, "/params", expected=("ts_send_ns",))
+        return ()
+
+    def _judge(self, message: Message) -> Iterable[Finding]:
+        if message.at("/params/ts_send_ns") is not None:
+            return [passed(self._requirement, message)]
+        said = "a frame of a streaming session without ts_send_ns"
+        return [failed(self._requirement, message, said, "/params", expected=("ts_send_ns",))]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each frame is judged when it is seen."""

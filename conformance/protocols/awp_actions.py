@@ -9,9 +9,9 @@ from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import told
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
+from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
-from conformance.protocols.awp_things import MS, TERMINAL, WAITING, Action, S, Session
+from conformance.protocols.awp_things import MS, NUMBERED, TERMINAL, WAITING, Action, S, Session
 from conformance.protocols.awp_values import names, table, tables, whole
 from conformance.schemas import embedded
 
@@ -91,7 +91,7 @@ def deadline(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-004, AWP-ACT-008: when the time that the member `by` gives is up, the action ends with
     deadline_exceeded, and not before. In lockstep the time is advisory.
     """
-    found = memory.status(message)
+    found = memory.status()
     if found is None or found[1].asked is None:
         return
     session, action, now = found
@@ -128,23 +128,24 @@ def _in_time(due: int, now: int, asked: Event, message: Message) -> Iterable[Tol
 )
 def held(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-006: a pull of an action that the world has to remember tells its current state."""
-    session = memory.here
+    session, notes, name = memory.here, memory.notes, message.name
     if session is None:
-        return
-    told = memory.notes.setdefault(session.key, {})
-    if message.name == "action.status.request":
+        return NOTHING
+    told = notes.get(session.key)
+    if told is None:
+        told = notes[session.key] = {}
+    if name in NUMBERED:
+        if memory.number is not None and memory.number not in told:
+            told[memory.number] = table(memory.params or message.at("/result")).get("state")
+    elif name == "action.status.request":
         asked = session.actions.get(str(memory.params.get("action_id")))
-        memory.notes["asked", session.key, message.seq] = asked.number if asked else None
-    elif message.request is not None and message.name.startswith("action.status."):
+        notes["asked", session.key, message.seq] = asked.number if asked else None
+    elif message.request is not None:
         action = session.actions.get(str(message.request.at("/params/action_id")))
-        since = memory.notes.pop(("asked", session.key, message.request.seq), None)
+        since = notes.pop(("asked", session.key, message.request.seq), None)
         if action is not None and since is not None and action.state is not None:
-            yield from _pulled(told, action, message, since)
-    else:
-        number = memory.number
-        if number is not None:
-            at = "/params" if message.name == "action.status" else "/result"
-            told.setdefault(number, message.at(f"{at}/state"))
+            return _pulled(told, action, message, since)
+    return NOTHING
 
 
 def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) -> Iterable[Told]:
@@ -166,19 +167,20 @@ def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) 
 @rule("action.submit.result", "action.status", "action.status.result", replays=True)
 def once(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-009: a transition has one time, also where it is told again on request."""
-    session, at = memory.here, "/params" if message.name == "action.status" else "/result"
-    number, time = whole(message.at(f"{at}/status_seq")), whole(message.at(f"{at}/ts_mono_ns"))
+    session, is_status = memory.here, message.name == "action.status"
+    said = memory.params if is_status else table(message.at("/result"))
+    number, time = whole(said.get("status_seq")), whole(said.get("ts_mono_ns"))
     if session is None or number is None or time is None:
-        return
+        return NOTHING
     # Where the state is another one, that is the fault, and another requirement's.
-    told = session.key, number, str(message.at(f"{at}/action_id")), str(message.at(f"{at}/state"))
+    told = session.key, number, str(said.get("action_id")), str(said.get("state"))
     known = memory.notes.setdefault(told, time)
-    if message.name == "action.status.result" or str(message.at("/result/action_id")) in session.actions:
-        if known == time:
-            yield HOLDS
-        else:
-            said = f"the transition {number} was at {known}, and is now told to have been at {time}"
-            yield Told(said, f"{at}/ts_mono_ns", (known,), time)
+    if is_status or (message.name == "action.submit.result" and told[2] not in session.actions):
+        return NOTHING
+    if known == time:
+        return PRAISED
+    wrong = f"the transition {number} was at {known}, and is now told to have been at {time}"
+    return [Told(wrong, "/result/ts_mono_ns", (known,), time)]
 
 
 @rule(
@@ -207,15 +209,15 @@ def unknown(memory: Memory, message: Message) -> Iterable[Told]:
         yield from refused(message, 3008, f"no action {name} was submitted")
 
 
-@rule("action.status")
+@rule("action.status", before=["cancelling"], says=TERMINAL)
 def abort(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-010: an abort is over within the max_abort_ms that the type declares."""
-    found = memory.status(message)
-    if found is None or found[1].state != "cancelling":
+    found = memory.status()
+    if found is None:
         return
     session, action, now = found
     most, since = whole(session.type_of(action.params).get("max_abort_ms")), action.entered.get("cancelling")
-    if most is None or since is None or memory.params.get("state") not in TERMINAL:
+    if most is None or since is None:
         return
     lapse = told((now - since) / S, action.told["cancelling"], message.event)
     late = lapse.exceeds((most + 100) / 1000)
@@ -227,7 +229,7 @@ def abort(memory: Memory, message: Message) -> Iterable[Told]:
         yield timed(Told(said, "/params/ts_mono_ns", (most,), took), lapse, late)
 
 
-@rule("action.status")
+@rule("action.status", says=TERMINAL)
 def streaming(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-007: an action of duration streaming never completes by itself."""
     session, action = memory.here, memory.action(message)
@@ -236,7 +238,7 @@ def streaming(memory: Memory, message: Message) -> Iterable[Told]:
     state = memory.params.get("state")
     if state == "completed":
         yield Told("an action of duration streaming does not complete", "/params/state", (), state)
-    elif state in TERMINAL:
+    else:
         yield HOLDS
 
 
@@ -245,7 +247,7 @@ def _concerns(message: Message, action: Action) -> bool:
     return body is None or own is None or body == own
 
 
-@rule("world.event", "action.status")
+@rule("world.event", "action.status", begins=["world.event"])
 def stopped(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-002, AWP-LIF-008: an emergency stop ends each action that stood in one of `from`: one that
     executes or aborts fails, one that waits is cancelled, with the reason e_stop.
@@ -276,7 +278,7 @@ def _stop(message: Message, wanted: str, before: str) -> Iterable[Told]:
         yield Told(said, "/params/state", (wanted, "e_stop"), (state, reason))
 
 
-@rule("world.event", "action.submit.result", "action.submit.error")
+@rule("world.event", "action.submit.result", "action.submit.error", begins=["world.event"])
 def suspended(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-002: while an emergency stop is engaged, no action is admitted."""
     session = memory.here
@@ -305,7 +307,7 @@ def safe_state(memory: Memory, message: Message) -> Iterable[Told]:
         yield HOLDS
 
 
-@rule("world.event", "action.status")
+@rule("world.event", "action.status", begins=["world.event"])
 def safe_again(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SAF-008: the first action to execute after safe_state_entered brings safe_state_exited."""
     session = memory.here
@@ -344,17 +346,16 @@ def stale(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told(f"an intent is admitted at {received} that was valid until {until}", "/result")
 
 
-@rule("action.status", mode="streaming")
+@rule("action.status", mode="streaming", before=WAITING, says=["executing"])
 def valid(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-007: in a streaming world with max_basis_age_ms, no intent begins after its valid_until_ns."""
-    found = memory.status(message)
+    found = memory.status()
     if found is None:
         return
     session, action, now = found
     until = whole(action.params.get("valid_until_ns"))
     bound = table(session.manifest.get("safety_policy")).get("max_basis_age_ms")
-    begins = action.state in WAITING and memory.params.get("state") == "executing"
-    if bound is None or until is None or action.received is None or action.received > until or not begins:
+    if bound is None or until is None or action.received is None or action.received > until:
         return
     over = told((now - until) / S, action.asked.event if action.asked else message.event, message.event)
     late = over.exceeds(0.0)

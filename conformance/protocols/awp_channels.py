@@ -4,75 +4,55 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import between
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
-from conformance.protocols.awp_things import MS, Channel, Session
-from conformance.protocols.awp_values import names, tables, whole
+from conformance.protocols.awp_rules import (
+    EVER_PRAISED,
+    HOLDS,
+    NEVER_ANYTHING,
+    NOTHING,
+    PRAISED,
+    Told,
+    rule,
+    timed,
+)
+from conformance.protocols.awp_things import MS, Channel, Place, Session
+from conformance.protocols.awp_values import names, table, tables, whole
 from conformance.remembered import forget_oldest
 
 KEYFRAME, RESYNC = 1, 8
 """Bits of a frame's flags."""
 
-Place = tuple[str, int]
-"""A session's key and a channel's number."""
-
-
-class Frame(NamedTuple):
-    """A frame of a channel that its session was granted."""
-
-    session: Session
-    channel: Channel
-    place: Place
-    seq: int | None
-    time: int | None
-    flags: int
-
-
-def frame_of(memory: Memory, message: Message) -> Frame | None:
-    """What all rules of frames ask for; None where the session was not granted the channel."""
-    found: Frame | None = memory.once("frame", message, _granted)
-    return found
-
-
-def _granted(memory: Memory, message: Message) -> Frame | None:
-    session, told = memory.here, memory.params
-    place = whole(told.get("channel_id"))
-    channel = session.channels.get(place) if session is not None and place is not None else None
-    if session is None or channel is None or place is None:
-        return None
-    seq, time, flags = whole(told.get("seq")), whole(told.get("ts_mono_ns")), whole(told.get("flags"))
-    return Frame(session, channel, (session.key, place), seq, time, flags or 0)
-
 
 @rule("obs.frame")
 def modality(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGM-001: frames come only in modalities that the agent said it consumes."""
-    found = frame_of(memory, message)
-    consumed = names(found.session.agent.get("consumes_modalities")) if found else []
-    mine = found.channel.declared.get("modality") if found else None
+    found = memory.frame
+    if found is None:
+        return NOTHING
+    consumed = names(found.session.agent.get("consumes_modalities"))
+    mine = found.channel.declared.get("modality")
     if not consumed or mine is None or any("*" in one for one in consumed):
-        return
+        return NEVER_ANYTHING
     if mine in consumed:
-        yield HOLDS
-    else:
-        yield Told(f"a frame in {mine}, which the agent does not consume", "/params", tuple(consumed), mine)
+        return EVER_PRAISED
+    return [Told(f"a frame in {mine}, which the agent does not consume", "/params", tuple(consumed), mine)]
 
 
 @rule("obs.frame", mode="lockstep")
 def tick(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-002: a frame of a per-tick channel in lockstep carries its tick."""
-    found = frame_of(memory, message)
-    if found is None or found.channel.rate is not None:
-        return
-    if memory.params.get("tick") is None:
-        yield Told("a frame of a per-tick channel without tick", "/params", ("tick",))
-    else:
-        yield HOLDS
+    found = memory.frame
+    if found is None:
+        return NOTHING
+    if found.channel.rate is not None:
+        return NEVER_ANYTHING
+    if found.tick is not None or memory.params.get("tick") is not None:
+        return PRAISED
+    return [Told("a frame of a per-tick channel without tick", "/params", ("tick",))]
 
 
 CHANGES = ("session.open.result", "session.resume.result", "obs.subscribe.result", "obs.unsubscribe.result")
@@ -83,24 +63,22 @@ def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-004: a subscription starts with a keyframe; keyframe_interval bounds the frames between."""
     if message.name != "obs.frame":
         _start_again(memory, message)
-        return
-    found = frame_of(memory, message)
+        return NOTHING
+    found = memory.frame
     if found is None or not (found.session.whole and memory.complete and found.session.inline):
-        return
-    seq = found.seq
+        return NOTHING
+    seq, notes = found.seq, memory.notes
     if seq is None:
-        return
-    last = memory.notes.get(found.place)
-    most, key = whole(found.channel.declared.get("keyframe_interval")), found.flags & KEYFRAME
-    if key:
-        memory.notes[found.place] = (seq, seq)
-        yield HOLDS
-    elif last is None:
-        memory.notes[found.place] = (None, seq)
-        yield Told("the first frame of a subscription is no keyframe", "/params/flags", (), found.flags)
-    else:
-        memory.notes[found.place] = (last[0] if seq == last[1] + 1 else None, seq)
-        yield from _between(memory, found.place, seq, most)
+        return NOTHING
+    if found.flags & KEYFRAME:
+        notes[found.place] = (seq, seq)
+        return PRAISED
+    last = notes.get(found.place)
+    if last is None:
+        notes[found.place] = (None, seq)
+        return [Told("the first frame of a subscription is no keyframe", "/params/flags", (), found.flags)]
+    notes[found.place] = (last[0] if seq == last[1] + 1 else None, seq)
+    return _between(memory, found.place, seq, whole(found.channel.declared.get("keyframe_interval")))
 
 
 def _start_again(memory: Memory, message: Message) -> None:
@@ -114,9 +92,10 @@ def _start_again(memory: Memory, message: Message) -> None:
 
 def _between(memory: Memory, place: Place, seq: int, most: int | None) -> Iterable[Told]:
     since = memory.notes[place][0]
-    if most is not None and since is not None and seq - since > most:
-        memory.notes[place] = (None, seq)
-        yield Told(f"{seq - since} frames since the keyframe; {most} are declared", "/params/flags", (most,))
+    if most is None or since is None or seq - since <= most:
+        return NOTHING
+    memory.notes[place] = (None, seq)
+    return [Told(f"{seq - since} frames since the keyframe; {most} are declared", "/params/flags", (most,))]
 
 
 def stale_after(channel: Channel) -> float:
@@ -130,33 +109,32 @@ def gaps(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-006: on a reliable channel no frame is missing, except before one that resynchronizes."""
     if message.name != "obs.frame":
         _start_again(memory, message)
-        return
-    found = frame_of(memory, message)
-    if found is None or found.channel.declared.get("loss_class") != "reliable" or not found.session.inline:
-        return
+        return NOTHING
+    found = memory.frame
+    if found is None or not found.session.inline:
+        return NOTHING
+    if not found.channel.reliable:
+        return NEVER_ANYTHING
     seq, last = found.seq, memory.notes.get(found.place)
     if seq is None:
-        return
+        return NOTHING
     memory.notes[found.place] = seq
     if last is None or found.flags & RESYNC or seq <= last:
-        return  # that it does not grow is another requirement's matter
+        return NOTHING  # that it does not grow is another requirement's matter
     if seq == last + 1:
-        yield HOLDS
-    else:
-        yield Told(f"frame {seq} follows {last} on a reliable channel", "/params/seq", (last + 1,), seq)
+        return PRAISED
+    return [Told(f"frame {seq} follows {last} on a reliable channel", "/params/seq", (last + 1,), seq)]
 
 
-@rule("obs.frame", "session.resume.result")
+@rule("obs.frame", "session.resume.result", begins=["session.resume.result"])
 def resync(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-008: after a resumption, a reliable channel goes on with a keyframe that resynchronizes."""
     if message.name != "obs.frame":
         for row in tables(message.at("/result/granted/channels")):
             memory.notes[str(message.at("/result/session_id")), whole(row.get("channel_id"))] = True
         return
-    found = frame_of(memory, message)
-    if found is None or not memory.notes.pop(found.place, False):
-        return
-    if found.channel.declared.get("loss_class") != "reliable":
+    found = memory.frame
+    if found is None or not memory.notes.pop(found.place, False) or not found.channel.reliable:
         return
     if found.flags & (KEYFRAME | RESYNC) == KEYFRAME | RESYNC:
         yield HOLDS
@@ -169,20 +147,17 @@ def resync(memory: Memory, message: Message) -> Iterable[Told]:
 def size(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-011: no frame is greater than the max_frame_bytes of the endpoint that carries it."""
     session, payload = memory.here, memory.params.get("payload_b64")
-    endpoints = tables(session.ready.get("stream_endpoints")) if session else []
-    inline = next((one for one in endpoints if one.get("binding") == "inline"), None)
-    if inline is None or not isinstance(payload, str):
-        return
-    most = whole(inline.get("max_frame_bytes", 16 * 1024 * 1024))
-    length = len(payload) * 3 // 4 - payload.count("=")
-    if most is None:
-        return
+    most = session.most if session is not None else None
+    if most is None or not isinstance(payload, str):
+        return NOTHING
+    length = len(payload) * 3 // 4
     if length <= most:
-        yield HOLDS
-    else:
-        yield Told(
-            f"a frame of {length} bytes; at most {most} are allowed", "/params/payload_b64", (most,), length
-        )
+        return PRAISED
+    length -= payload.count("=")
+    if length <= most:
+        return PRAISED
+    said = f"a frame of {length} bytes; at most {most} are allowed"
+    return [Told(said, "/params/payload_b64", (most,), length)]
 
 
 REMEMBERED = 10_000
@@ -192,23 +167,27 @@ REMEMBERED = 10_000
 @rule("obs.frame", "action.submit")
 def basis(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-007: basis_ts_mono_ns is the ts_mono_ns of a frame that the session got."""
-    session, told = memory.here, memory.notes
+    session, notes = memory.here, memory.notes
     if session is None or not (session.whole and session.inline):
-        return
+        return NOTHING
     if message.name == "obs.frame":
-        times = told.setdefault(session.key, {})
-        time = whole(memory.params.get("ts_mono_ns"))
-        times[time] = True
-        if time is None or forget_oldest(times, REMEMBERED):
-            told["forgotten", session.key] = True
-        return
+        frame = memory.frame
+        time = whole(memory.params.get("ts_mono_ns")) if frame is None else frame.time
+        times = notes.get(session.key)
+        if times is None:
+            times = notes[session.key] = {}
+        if time not in times:
+            times[time] = True
+            if time is None or (len(times) > REMEMBERED and forget_oldest(times, REMEMBERED)):
+                notes["forgotten", session.key] = True
+        return NOTHING
     stated = whole(memory.params.get("basis_ts_mono_ns"))
-    if stated is None or not memory.complete or ("forgotten", session.key) in told:
-        return
-    if stated in told.get(session.key, {}):
-        yield HOLDS
-    else:
-        yield Told(f"no frame of the session is of {stated}", "/params/basis_ts_mono_ns", (), stated)
+    if stated is None or not memory.complete or ("forgotten", session.key) in notes:
+        return NOTHING
+    if stated in notes.get(session.key, {}):
+        return PRAISED
+    said = f"no frame of the session is of {stated}"
+    return [Told(said, "/params/basis_ts_mono_ns", (), stated)]
 
 
 @rule("obs.frame", "action.submit", mode="streaming")
@@ -216,15 +195,20 @@ def fresh(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SAF-010: the basis of a submission was not stale yet: of its channel, no frame that came since
     is newer by more than stale_after_ms.
     """
-    session = memory.here
+    session, found = memory.here, memory.frame
     if session is None:
-        return
-    if message.name == "obs.frame":
-        found = frame_of(memory, message)
-        if found is not None and found.time is not None:
-            frames = memory.notes.setdefault(found.place, deque(maxlen=REMEMBERED))
-            frames.append((found.time, message.event))
-        return
+        return NOTHING
+    if message.name != "obs.frame":
+        return _stale(memory, message, session)
+    if found is not None and found.time is not None:
+        frames = memory.notes.get(found.place)
+        if frames is None:
+            frames = memory.notes[found.place] = deque(maxlen=REMEMBERED)
+        frames.append((found.time, message.event))
+    return NOTHING
+
+
+def _stale(memory: Memory, message: Message, session: Session) -> Iterable[Told]:
     stated = whole(memory.params.get("basis_ts_mono_ns"))
     outdated: list[Event] = []  # of each channel, the frame with which the basis became stale
     for place, channel in session.channels.items():
@@ -249,25 +233,24 @@ def applied(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CMD-003: no more command frames are applied than were sent on the action's channel."""
     session = memory.here
     if session is None or not (session.whole and session.inline and memory.complete):
-        return
+        return NOTHING
     if message.name == "cmd.frame":
-        found = frame_of(memory, message)
+        found = memory.frame
         if found is not None:
             key, seq = (session.key, found.channel.name), found.seq
             sent, last = memory.notes.get(key, (0, None))
             # Those whose numbers are missing were sent all the same.
             grown = seq - last if seq is not None and last is not None and seq > last else 1
             memory.notes[key] = sent + grown, last if seq is None else max(seq, last or 0)
-        return
-    action, said = memory.action(message), whole(message.at("/params/stream/frames_applied"))
+        return NOTHING
+    action, said = memory.of, whole(table(memory.params.get("stream")).get("frames_applied"))
     if action is None or action.asked is None or said is None:
-        return
+        return NOTHING
     channel = session.type_of(action.params).get("command_channel")
     sent, _ = memory.notes.get((session.key, channel), (0, None))
     if channel is None:
-        return
+        return NOTHING
     if said <= sent:
-        yield HOLDS
-    else:
-        text = f"{said} command frames are said to be applied, and {sent} were sent"
-        yield Told(text, "/params/stream/frames_applied", (sent,), said)
+        return PRAISED
+    text = f"{said} command frames are said to be applied, and {sent} were sent"
+    return [Told(text, "/params/stream/frames_applied", (sent,), said)]

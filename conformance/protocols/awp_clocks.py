@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,7 +10,7 @@ from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import between, told
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
+from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_things import WAITING, S, Session
 from conformance.protocols.awp_values import table, tables, whole
 
@@ -26,34 +25,49 @@ class _Advance:
     """An advance under way: from which tick, and the frames that came, by channel and tick."""
 
     start: int
-    frames: Counter[tuple[int | None, int | None]]
+    frames: dict[tuple[int | None, int | None], int]
 
 
-@rule("world.tick", "obs.frame", "world.tick.result", "world.tick.error", mode="lockstep")
+@rule(
+    *("world.tick", "obs.frame", "world.tick.result", "world.tick.error"),
+    mode="lockstep",
+    begins=["world.tick"],
+)
 def advance(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-003: before world.tick is answered, each per-tick channel had one frame for each tick."""
     session, notes = memory.here, memory.notes
     if session is None:
-        return
+        return NOTHING
     under_way: _Advance | None = notes.get(session.key)
+    if message.name == "obs.frame":
+        if under_way is not None:
+            place = _place(memory)
+            under_way.frames[place] = under_way.frames.get(place, 0) + 1
+        return NOTHING
+    notes.pop(session.key, None)
     if message.name == "world.tick":
         start = whole(memory.params.get("expected_tick"))
-        notes[session.key] = None if under_way or start is None else _Advance(start, Counter())
-    elif message.name == "obs.frame":
-        if under_way is not None:
-            tick = whole(memory.params.get("tick"))
-            under_way.frames[whole(memory.params.get("channel_id")), tick] += 1
-    else:
-        notes[session.key] = None
-        end = whole(message.at("/result/tick"))
-        if under_way is not None and end is not None and end - under_way.start < 10_000:
-            yield from _advanced(session, under_way, end)
+        if under_way is None and start is not None:
+            notes[session.key] = _Advance(start, {})
+        return NOTHING
+    end = whole(message.at("/result/tick"))
+    if under_way is None or end is None or end - under_way.start >= 10_000:
+        return NOTHING
+    return _advanced(session, under_way, end)
+
+
+def _place(memory: Memory) -> tuple[int | None, int | None]:
+    """The channel and the tick of a frame."""
+    frame = memory.frame
+    if frame is not None:
+        return frame.place[1], frame.tick
+    return whole(memory.params.get("channel_id")), whole(memory.params.get("tick"))
 
 
 def _advanced(session: Session, under_way: _Advance, end: int) -> Iterable[Told]:
     for place in _per_tick(session):
         for tick in range(under_way.start + 1, end + 1):
-            count = under_way.frames[place, tick]
+            count = under_way.frames.get((place, tick), 0)
             if count != 1:
                 said = f"channel {place} had {count} frames of tick {tick} before the answer"
                 yield Told(said, "/result/tick", (1,), count)
@@ -61,51 +75,58 @@ def _advanced(session: Session, under_way: _Advance, end: int) -> Iterable[Told]
         yield HOLDS
 
 
-@rule("session.open.result", "world.tick", "obs.frame")
+@rule("session.open.result", "world.tick", "obs.frame", begins=["session.open.result"])
 def initial(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-009: a lockstep session starts with a frame of the current tick on each per-tick channel."""
     notes = memory.notes
     if message.name == "session.open.result":
-        asked = table(message.request.at("/params")) if message.request else {}
-        now = whole(message.at("/result/tick"))
-        if asked.get("mode") == "lockstep" and now is not None:
-            # A channel that is subscribed later begins with the tick of then.
-            rows = tables(message.at("/result/granted/channels"))
-            begun = {whole(row.get("channel_id")) for row in rows}
-            notes[str(message.at("/result/session_id"))] = (now, False, begun)
-        return
-    session = memory.here
+        _begin(memory, message)
+        return NOTHING
+    session, frame = memory.here, memory.frame
     if session is None or session.key not in notes:
-        return
+        return NOTHING
     now, asked_on, awaited = notes[session.key]
     if message.name == "world.tick":
-        notes[session.key] = (now, True, awaited)
-        return
-    place, tick = whole(memory.params.get("channel_id")), whole(memory.params.get("tick"))
-    if place not in awaited or place not in _per_tick(session) or tick is None:
-        return
+        if not asked_on:
+            notes[session.key] = (now, True, awaited)
+        return NOTHING
+    if frame is None:
+        return NOTHING
+    place, tick = frame.place[1], frame.tick
+    if place not in awaited:
+        return NEVER_ANYTHING
+    if frame.channel.rate is not None or not session.inline or tick is None:
+        return NOTHING
     awaited.discard(place)
     if tick == now:
-        yield HOLDS
-    elif tick < now or asked_on:  # else another session may have advanced the world
-        yield Told(
-            f"the first frame is of tick {tick}, and the session began at {now}", "/params/tick", (now,), tick
-        )
+        return PRAISED
+    if tick > now and not asked_on:
+        return NOTHING  # another session may have advanced the world
+    said = f"the first frame is of tick {tick}, and the session began at {now}"
+    return [Told(said, "/params/tick", (now,), tick)]
 
 
-@rule("action.status", mode="lockstep")
+def _begin(memory: Memory, message: Message) -> None:
+    asked = table(message.request.at("/params")) if message.request else {}
+    now = whole(message.at("/result/tick"))
+    if asked.get("mode") == "lockstep" and now is not None:
+        # A channel that is subscribed later begins with the tick of then.
+        rows = tables(message.at("/result/granted/channels"))
+        begun = {whole(row.get("channel_id")) for row in rows}
+        memory.notes[str(message.at("/result/session_id"))] = (now, False, begun)
+
+
+@rule("action.status", mode="lockstep", before=WAITING, says=["executing"])
 def staged(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-010: in lockstep, an action does not execute before the advance after its admission.
 
     The session clock moves with advances alone, so the two do not have the same time.
     """
-    session, action = memory.here, memory.action(message)
-    now = whole(memory.params.get("ts_mono_ns"))
-    if session is None or action is None or now is None:
+    found = memory.status()
+    admitted = found[1].entered.get("accepted") if found else None
+    if found is None or admitted is None:
         return
-    admitted = action.entered.get("accepted")
-    if action.state not in WAITING or memory.params.get("state") != "executing" or admitted is None:
-        return
+    now = found[2]
     if now > admitted:
         yield HOLDS
     elif now == admitted:
@@ -116,51 +137,59 @@ def staged(memory: Memory, message: Message) -> Iterable[Told]:
 
 @dataclass(slots=True)
 class _Step:
-    """The last tick of a session and its time, and how long a tick is, once that is known."""
+    """The last tick of a session that advances, if one is known, and its time, and how long a tick is, once
+    that is known.
+    """
 
-    tick: int
-    time: int
+    tick: int | None = None
+    time: int = 0
     step: int | None = None
 
 
+RESETS = ("world.reset.result", "world.restore.result")
+
+
 @rule(
-    *(
-        "world.tick",
-        "obs.frame",
-        "action.status",
-        "world.event",
-        "world.reset.result",
-        "world.restore.result",
-    ),
+    *("world.tick", "obs.frame", "action.status", "world.event", *RESETS),
     mode="lockstep",
+    begins=["world.tick"],
 )
 def steps(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-013: in lockstep, the session clock moves with advances alone, by the same amount each.
 
     Judged from the first advance on: which tick a session begins with is AWP-TIM-009's.
     """
-    session = memory.here
+    session, notes, frame = memory.here, memory.notes, memory.frame
     if session is None:
-        return
+        return NOTHING
+    last: _Step | None = notes.get(session.key)
     if message.name == "world.tick":
-        memory.notes["advanced", session.key] = True
-        return
-    if message.name.endswith(".result") or memory.params.get("event") == "world_resetting":
-        memory.notes.pop(session.key, None)  # a reset may move the tick, even back
-        return
-    tick, time = whole(memory.params.get("tick")), whole(memory.params.get("ts_mono_ns"))
-    last: _Step | None = memory.notes.get(session.key)
-    if tick is None or time is None or ("advanced", session.key) not in memory.notes:
-        return
+        if last is None:
+            notes[session.key] = _Step()
+        return NOTHING
     if last is None:
-        memory.notes[session.key] = _Step(tick, time)
-    elif tick >= last.tick:
-        yield from _stepped(last, tick, time)
-        last.tick, last.time = tick, time
+        return NOTHING
+    if frame is not None:
+        return _at(last, frame.tick, frame.time)
+    if message.name in RESETS or memory.params.get("event") == "world_resetting":
+        last.tick = last.step = None  # a reset may move the tick, even back
+        return NOTHING
+    return _at(last, whole(memory.params.get("tick")), whole(memory.params.get("ts_mono_ns")))
 
 
-def _stepped(last: _Step, tick: int, time: int) -> Iterable[Told]:
-    took, count = time - last.time, tick - last.tick
+def _at(last: _Step, tick: int | None, time: int | None) -> Iterable[Told]:
+    """What to say of a message of this tick and time."""
+    if tick is None or time is None or (last.tick is not None and tick < last.tick):
+        return NOTHING
+    told: Iterable[Told] = NOTHING
+    if last.tick is not None:
+        told = _stepped(last, last.tick, tick, time)
+    last.tick, last.time = tick, time
+    return told
+
+
+def _stepped(last: _Step, before: int, tick: int, time: int) -> Iterable[Told]:
+    took, count = time - last.time, tick - before
     if count == 0:
         fits = took == 0
     elif last.step is None:
@@ -169,11 +198,10 @@ def _stepped(last: _Step, tick: int, time: int) -> Iterable[Told]:
     else:
         fits = took == last.step * count
     if fits:
-        yield HOLDS
-    else:
-        wanted = f"; a tick is {last.step} ns" if last.step else ""
-        said = f"the clock went from {last.time} to {time} between tick {last.tick} and {tick}{wanted}"
-        yield Told(said, "/params/ts_mono_ns", (), time)
+        return PRAISED
+    wanted = f"; a tick is {last.step} ns" if last.step else ""
+    said = f"the clock went from {last.time} to {time} between tick {before} and {tick}{wanted}"
+    return [Told(said, "/params/ts_mono_ns", (), time)]
 
 
 @rule("ping", "ping.result")

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.correlation import Message
-from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_record import FRAMES, Memory
+from conformance.protocols.awp_rules import EVER_PRAISED, HOLDS, NOTHING, PRAISED, Told, rule
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_things import TERMINAL, Session
 from conformance.protocols.awp_values import names, number, table, tables, whole
@@ -32,9 +32,10 @@ def _declared(manifest: dict[str, Any], body: str) -> dict[str, Any]:
 @rule("session.open.result", "obs.subscribe.result", "obs.frame")
 def enumerated(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-NEG-001: what is granted was declared and asked for, and what was not granted is not sent."""
-    if message.name == "obs.frame":
-        yield from _framed(memory, message)
-        return
+    return _framed(memory, message) if message.name == "obs.frame" else _listed(memory, message)
+
+
+def _listed(memory: Memory, message: Message) -> Iterable[Told]:
     at = "/result/granted" if message.name == "obs.subscribe.result" else "/result/granted/channels"
     manifest, faults = memory.manifest(message), []
     channels = _ids(manifest, "observation_channels") + _ids(manifest, "command_channels")
@@ -44,7 +45,7 @@ def enumerated(memory: Memory, message: Message) -> Iterable[Told]:
             faults.append(Told(said, f"{at}/{place}/channel", tuple(channels), row.get("channel")))
     if message.name == "session.open.result":
         faults += _types_beyond(message, manifest)
-    yield from faults or ([HOLDS] if manifest else [])
+    return faults or (PRAISED if manifest else NOTHING)
 
 
 def _ids(manifest: dict[str, Any], member: str) -> list[Any]:
@@ -65,13 +66,12 @@ def _types_beyond(message: Message, manifest: dict[str, Any]) -> list[Told]:
 def _framed(memory: Memory, message: Message) -> Iterable[Told]:
     session, channel = memory.here, whole(memory.params.get("channel_id"))
     if session is None or channel in (None, 0) or session.connection != message.event.connection:
-        return
+        return NOTHING
     if not isinstance(session.granted.get("channels"), list):
-        return  # nobody knows what was granted
-    if channel in session.channels:
-        yield HOLDS
-    else:
-        yield Told(f"a frame of channel {channel}, which the session was not granted", "/params/channel_id")
+        return NOTHING  # nobody knows what was granted
+    if memory.frame is not None:
+        return EVER_PRAISED
+    return [Told(f"a frame of channel {channel}, which the session was not granted", "/params/channel_id")]
 
 
 @rule("session.open.result", "session.open.error")
@@ -357,12 +357,14 @@ def authority(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open.result", "obs.subscribe.result", "obs.frame", "cmd.frame")
 def numbered(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-005: channel 0 is the control channel, and no two channels have one number."""
-    if message.name.endswith(".frame"):
-        channel = memory.params.get("channel_id")
-        yield (
-            Told("channel 0 carries JSON-RPC, and no frames", "/params/channel_id") if channel == 0 else HOLDS
-        )
-        return
+    if message.name not in FRAMES:
+        return _numbers(message)
+    if memory.params.get("channel_id") != 0:
+        return EVER_PRAISED
+    return [Told("channel 0 carries JSON-RPC, and no frames", "/params/channel_id")]
+
+
+def _numbers(message: Message) -> Iterable[Told]:
     at = "/result/granted" if message.name == "obs.subscribe.result" else "/result/granted/channels"
     given: set[int] = {0}
     for place, row in enumerate(tables(message.at(at))):

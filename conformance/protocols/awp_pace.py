@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Iterable
 
 from conformance.correlation import Message
-from conformance.protocols.awp_channels import RESYNC, Frame, frame_of, stale_after
+from conformance.protocols.awp_channels import RESYNC, stale_after
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule
-from conformance.protocols.awp_things import MS
+from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule
+from conformance.protocols.awp_things import MS, Frame, Session
 from conformance.protocols.awp_values import tables, whole
 
 
@@ -28,40 +28,51 @@ def current(memory: Memory, message: Message) -> Iterable[Told]:
     In lockstep, now is the tick. Else `grace` is how much older than the world's latest time stamp it may
     be, in ms, beside the channel's own period or stale_after_ms.
     """
-    session = memory.session(message)
-    if message.name == "session.open.result":
-        memory.notes["clock", str(message.at("/result/session_id"))] = whole(message.at("/result/tick")) or 0
-        return
+    session, notes, name = memory.here, memory.notes, message.name
+    if name == "session.open.result":
+        notes[str(message.at("/result/session_id"))] = whole(message.at("/result/tick")) or 0
+        return NOTHING
     if session is None or session.mode not in ("streaming", "lockstep"):
-        return
-    clock = memory.notes.get(("clock", session.key), 0)
-    if message.name == "obs.subscribe.result":
-        before = {channel.name for channel in session.channels.values()}
-        for row in tables(message.at("/result/granted")):
-            if row.get("channel") not in before:
-                memory.notes["new", session.key, whole(row.get("channel_id"))] = clock
-        return
-    if message.name == "obs.frame":
-        yield from _first(memory, message, session.mode)
+        return NOTHING
+    if name == "obs.subscribe.result":
+        _expect(memory, message, session)
+        return NOTHING
+    frame = memory.frame
+    told = _first(memory, frame) if frame is not None and frame.place in notes else NOTHING
     if message.party != "agent":
-        at = NOW[session.mode].get(message.name, NOW[session.mode]["*"])
-        memory.notes["clock", session.key] = max(clock, whole(message.at(at)) or 0)
+        now = _now(memory, message)
+        if now is not None and now > notes.get(session.key, 0):
+            notes[session.key] = now
+    return told
 
 
-NOW = {
-    "streaming": {"ping.result": "/result/transmit_ns", "*": "/params/ts_mono_ns"},
-    "lockstep": {"world.tick.result": "/result/tick", "*": "/params/tick"},
-}
-"""Where a message says how late it is."""
+def _expect(memory: Memory, message: Message, session: Session) -> None:
+    """Note when each channel was granted that was not before."""
+    before = {channel.name for channel in session.channels.values()}
+    for row in tables(message.at("/result/granted")):
+        if row.get("channel") not in before:
+            memory.notes[session.key, whole(row.get("channel_id"))] = memory.notes.get(session.key, 0)
 
 
-def _first(memory: Memory, message: Message, mode: str) -> Iterable[Told]:
-    at = "/params/tick" if mode == "lockstep" else "/params/ts_mono_ns"
-    found, time = frame_of(memory, message), whole(message.at(at))
-    since = memory.notes.pop(("new", *found.place), None) if found else None
-    if found is None or since is None or time is None:
+def _now(memory: Memory, message: Message) -> int | None:
+    """What a message says of how late it is."""
+    lockstep, frame = memory.mode == "lockstep", memory.frame
+    if frame is not None:
+        return frame.tick if lockstep else frame.time
+    if not lockstep and message.name == "ping.result":
+        return whole(message.at("/result/transmit_ns"))
+    if lockstep and message.name == "world.tick.result":
+        return whole(message.at("/result/tick"))
+    return whole(memory.params.get("tick" if lockstep else "ts_mono_ns"))
+
+
+def _first(memory: Memory, found: Frame) -> Iterable[Told]:
+    lockstep = memory.mode == "lockstep"
+    at, time = ("/params/tick", found.tick) if lockstep else ("/params/ts_mono_ns", found.time)
+    since = memory.notes.pop(found.place)
+    if time is None:
         return
-    allowed = 0 if mode == "lockstep" else int(stale_after(found.channel) + memory.options["grace"]) * MS
+    allowed = 0 if lockstep else int(stale_after(found.channel) + memory.options["grace"]) * MS
     if since - time > allowed:
         yield Told(
             f"the first frame is of {time}, and it was {since} when the channel was granted", at, (), time
@@ -79,39 +90,40 @@ def rate(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside; in
     lockstep, a channel without a rate has one frame a tick.
     """
-    found, time = frame_of(memory, message), whole(message.at("/params/ts_mono_ns"))
+    found = memory.frame
     if message.name in AFRESH:
-        session = memory.session(message)
+        session = memory.here
         memory.forget(session.key if session else None)
         memory.forget(str(message.at("/result/session_id")))
-        return
-    if found is None or time is None:
-        return
-    if found.channel.rate is None:
-        yield from _once_a_tick(memory, message, found)
-        return
-    times: deque[int] = memory.notes.setdefault(found.place, deque())
+        return NOTHING
+    if found is None:
+        return NOTHING
+    if found.channel.rate is not None:
+        return NOTHING if found.time is None else _in_a_second(memory, found, found.time, found.channel.rate)
+    if memory.mode != "lockstep":
+        return NEVER_ANYTHING
+    return NOTHING if found.time is None or found.tick is None else _once_a_tick(memory, found, found.tick)
+
+
+def _in_a_second(memory: Memory, found: Frame, time: int, granted: float) -> Iterable[Told]:
+    times: deque[int] | None = memory.notes.get(found.place)
+    if times is None:
+        times = memory.notes[found.place] = deque()
     times.append(time)
     while times[0] <= time - 1000 * MS:
         times.popleft()
-    most = found.channel.rate * 1.1 + 2
-    if len(times) > most:
-        said = f"{len(times)} frames within a second; the channel was granted {found.channel.rate} Hz"
+    if len(times) > granted * 1.1 + 2:
+        said = f"{len(times)} frames within a second; the channel was granted {granted} Hz"
         times.clear()
-        yield Told(said, "/params/ts_mono_ns", (found.channel.rate,))
-    elif len(times) > 1:
-        yield HOLDS
+        return [Told(said, "/params/ts_mono_ns", (granted,))]
+    return PRAISED if len(times) > 1 else NOTHING
 
 
-def _once_a_tick(memory: Memory, message: Message, found: Frame) -> Iterable[Told]:
-    tick = whole(message.at("/params/tick"))
-    if found.session.mode != "lockstep" or tick is None:
-        return
+def _once_a_tick(memory: Memory, found: Frame, tick: int) -> Iterable[Told]:
     last = memory.notes.get(found.place)
     memory.notes[found.place] = tick
     if last is None or found.flags & RESYNC:
-        return
-    if tick == last:
-        yield Told(f"one more frame of tick {tick}; the channel has one a tick", "/params/tick", (), tick)
-    else:
-        yield HOLDS
+        return NOTHING
+    if tick != last:
+        return PRAISED
+    return [Told(f"one more frame of tick {tick}; the channel has one a tick", "/params/tick", (), tick)]

@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from conformance import jsontext
 from conformance.correlation import Message
-from conformance.protocols.awp_channels import KEYFRAME, Frame, frame_of
+from conformance.protocols.awp_channels import KEYFRAME
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_rules import NEVER_ANYTHING, NOTHING, PRAISED, Told, rule
+from conformance.protocols.awp_things import Channel
 from conformance.protocols.awp_values import table
 from conformance.schemas import embedded
 
+EVENTS = "text/event+json"
 
-@lru_cache(maxsize=8)
+
+@dataclass(slots=True)
+class _Payload:
+    """A payload, as its text in base64; None as `data` where it is no such text.
+
+    `read` is what it is if its channel's payloads are JSON. Channels say the same again and again: of one and
+    the same text, `fits` remembers that it was found to be right.
+    """
+
+    text: str
+    data: bytes | None
+    read: jsontext.Parsed
+    fits: bool = False
+
+
+def _payload(memory: Memory) -> _Payload | None:
+    """The payload of a frame of a channel that is known."""
+    frame, text = memory.frame, memory.params.get("payload_b64")
+    if frame is None or not isinstance(text, str):
+        return None
+    channel = frame.channel
+    last: _Payload | None = channel.payload
+    if last is None or last.text != text:
+        data = _bytes(text)
+        read = _read(data) if channel.modality.endswith("json") else jsontext.Parsed(None)
+        last = channel.payload = _Payload(text, data, read)
+    return last
+
+
 def _bytes(payload: str) -> bytes | None:
     try:
         return binascii.a2b_base64(payload, strict_mode=True)
@@ -24,9 +54,7 @@ def _bytes(payload: str) -> bytes | None:
         return None
 
 
-@lru_cache(maxsize=8)
-def _read(payload: str) -> jsontext.Parsed:
-    data = _bytes(payload)
+def _read(data: bytes | None) -> jsontext.Parsed:
     if data is None:
         return jsontext.Parsed(None)
     value = jsontext.plain(data)
@@ -36,75 +64,77 @@ def _read(payload: str) -> jsontext.Parsed:
     return jsontext.parse(text) if text is not None else jsontext.Parsed(None, faults)
 
 
-def _json(found: Frame | None, message: Message) -> Any:
-    """The payload of a frame whose modality is JSON; None where it is another, or no JSON."""
-    payload = message.at("/params/payload_b64")
-    if found is None or not str(found.channel.declared.get("modality")).endswith("json"):
-        return None
-    return _read(payload).value if isinstance(payload, str) else None
-
-
 @rule("obs.frame")
 def payload(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-MOD-001: a payload is what the channel's modality and schema say."""
-    found, text = frame_of(memory, message), memory.params.get("payload_b64")
-    data = _bytes(text) if isinstance(text, str) else None
-    if found is None or data is None:
-        return
-    kind, wrong = str(found.channel.declared.get("modality")), ""
+    found, frame = _payload(memory), memory.frame
+    if found is None or frame is None or found.data is None:
+        return NOTHING
+    if found.fits:
+        return PRAISED
+    kind = frame.channel.modality
     if kind.endswith("json"):
-        fatal = _read(text).fatal
-        wrong = f"no JSON: {fatal.message}" if fatal else _refused(memory, found, message)
+        fatal = found.read.fatal
+        wrong = f"no JSON: {fatal.message}" if fatal else _refused(memory, frame.channel, found)
     elif kind == "image/jpeg":
-        wrong = "" if data.startswith(b"\xff\xd8") else "no JPEG"
+        wrong = "" if found.data.startswith(b"\xff\xd8") else "no JPEG"
     else:
-        return
-    yield Told(f"the payload of a {kind} channel is {wrong}", "/params/payload_b64") if wrong else HOLDS
+        return NEVER_ANYTHING
+    if wrong:
+        return [Told(f"the payload of a {kind} channel is {wrong}", "/params/payload_b64")]
+    found.fits = kind != EVENTS or bool(frame.flags & KEYFRAME)
+    return PRAISED
 
 
-def _refused(memory: Memory, found: Frame, message: Message) -> str:
+def _refused(memory: Memory, channel: Channel, found: _Payload) -> str:
     """Why the schema of an event channel refuses a whole state; a delta need not be one."""
-    schema = table(found.channel.declared.get("schema"))
-    if found.channel.declared.get("modality") != "text/event+json" or not found.flags & KEYFRAME:
+    if channel.modality != EVENTS or channel.frame is None or not channel.frame.flags & KEYFRAME:
         return ""
+    judge = _judge(memory, channel)
+    return "" if judge is None or judge(found.read.value) else "not as the channel's schema has it"
+
+
+def _judge(memory: Memory, channel: Channel) -> Callable[[Any], bool] | None:
+    """What judges by the channel's schema, if that is one."""
+    schema = table(channel.declared.get("schema"))
     if not schema.keys() & {"type", "properties"}:
-        return ""
-    if found.place not in memory.notes:
-        memory.notes[found.place] = embedded(memory.pack.schemas("receiver"), schema, "")
-    judge = memory.notes[found.place]
-    return "" if judge is None or judge(_json(found, message)) else "not as the channel's schema has it"
+        return None
+    if "schema" not in channel.known:
+        channel.known["schema"] = embedded(memory.pack.schemas("receiver"), schema, "")
+    judge: Callable[[Any], bool] | None = channel.known["schema"]
+    return judge
 
 
 @rule("obs.frame")
 def metadata(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-007: ts_sim_ns and ts_send_ns are members of the frame, and not of its payload."""
-    found = frame_of(memory, message)
-    body = _json(found, message)
-    if found is None or not isinstance(body, dict):
-        return
-    inside = [name for name in ("ts_sim_ns", "ts_send_ns") if name in body]
-    if inside:
-        declared = str(found.channel.declared.get("schema"))
-        inside = [name for name in inside if name not in declared]
-    if inside:
-        yield Told(f"the payload holds {' and '.join(inside)}", "/params/payload_b64", (), inside)
-    else:
-        yield HOLDS
+    found, frame = _payload(memory), memory.frame
+    body = found.read.value if found is not None else None
+    if frame is None or not isinstance(body, dict):
+        return NOTHING
+    if "ts_sim_ns" not in body and "ts_send_ns" not in body:
+        return PRAISED
+    declared = str(frame.channel.declared.get("schema"))
+    inside = [name for name in ("ts_sim_ns", "ts_send_ns") if name in body and name not in declared]
+    if not inside:
+        return PRAISED
+    return [Told(f"the payload holds {' and '.join(inside)}", "/params/payload_b64", (), inside)]
 
 
 @rule("obs.frame")
 def events(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-003: an event channel does not carry the events of the protocol's registry."""
-    found = frame_of(memory, message)
-    if found is None or found.channel.declared.get("modality") != "text/event+json":
-        return
-    body = _json(found, message)
+    frame = memory.frame
+    if frame is None:
+        return NOTHING
+    if frame.channel.modality != EVENTS:
+        return NEVER_ANYTHING
+    found = _payload(memory)
+    body = found.read.value if found is not None else None
     if not isinstance(body, dict):
-        return
+        return NOTHING
     event = body.get("event")
-    schemas = memory.pack.schemas("receiver")
     registered = "world-event.schema.json#/properties/event/anyOf/0"
-    if isinstance(event, str) and schemas.is_valid(registered, event):
-        yield Told(f"the event {event} is for world.event to tell", "/params/payload_b64", (), event)
-    else:
-        yield HOLDS
+    if not isinstance(event, str) or not memory.pack.schemas("receiver").is_valid(registered, event):
+        return PRAISED
+    return [Told(f"the event {event} is for world.event to tell", "/params/payload_b64", (), event)]

@@ -11,7 +11,7 @@ from conformance.findings import Level
 from conformance.lapses import told
 from conformance.protocols.awp_actions import policies
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
+from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_things import MS, TERMINAL, WAITING, Action, S, Session
 from conformance.protocols.awp_values import table, whole
@@ -42,68 +42,72 @@ def _number(action: Action) -> int:
     return action.asked.seq if action.asked else 0
 
 
-@rule("action.submit.result", "action.status")
+@rule("action.submit.result", "action.status", before=["queued"], says=["accepted"])
 def queue(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-002: what waits in a queue is accepted in the order of submission, and max_queue bounds it."""
-    session, request = memory.here, message.request
+    session = memory.here
     if session is None or not memory.complete:
-        return
-    params = table(request.at("/params")) if request else {}
-    if request is not None:
-        most = whole(session.type_of(params).get("max_queue"))
-        waiting = [one for one in _rivals(session, params) if one.state == "queued"]
-        if (
-            most is None
-            or message.at("/result/state") != "queued"
-            or str(params.get("action_id")) in session.actions
-        ):
-            return
-        if len(waiting) < most:
-            yield HOLDS
-        else:
-            yield Told(f"{len(waiting)} actions wait, and max_queue is {most}", "/result/state", (most,))
-        return
-    action = memory.action(message)
-    if action is None or action.state != "queued" or memory.params.get("state") != "accepted":
-        return
+        return NOTHING
+    if message.request is not None:
+        return _queued(session, message, table(message.request.at("/params")))
+    action = memory.of
+    if action is None or message.name != "action.status":
+        return NOTHING
     others = [one for one in _rivals(session, action.params, action.id) if one.state == "queued"]
     ahead = [one.id for one in others if _number(one) < _number(action)]
-    if ahead:
-        yield Told(f"{', '.join(ahead)} has waited longer", "/params/action_id", tuple(ahead), action.id)
-    elif others:
-        yield HOLDS
+    if not ahead:
+        return PRAISED if others else NOTHING
+    return [Told(f"{', '.join(ahead)} has waited longer", "/params/action_id", tuple(ahead), action.id)]
 
 
-@rule("action.status")
+def _queued(session: Session, message: Message, params: dict[str, Any]) -> Iterable[Told]:
+    """What to say of the answer to a submission that may have to wait."""
+    most = whole(session.type_of(params).get("max_queue"))
+    admitted_before = str(params.get("action_id")) in session.actions
+    if most is None or message.at("/result/state") != "queued" or admitted_before:
+        return NOTHING
+    waiting = [one for one in _rivals(session, params) if one.state == "queued"]
+    if len(waiting) < most:
+        return PRAISED
+    return [Told(f"{len(waiting)} actions wait, and max_queue is {most}", "/result/state", (most,))]
+
+
+@rule("action.status", before=["executing"])
 def replace(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-003: an action that executes ends as preempted where one that replaces it begins."""
-    found = memory.status(message)
-    if found is None or found[1].state != "executing":
-        return
-    session, action, now = found
-    state, newer = memory.params.get("state"), _replacing(session, action)
+    found = memory.status()
+    newer = _replacing(found[0], found[1]) if found is not None else ()
+    if found is None or not newer:
+        return NOTHING
+    state, now = memory.params.get("state"), found[2]
+    if state == "preempted":
+        return PRAISED if memory.params.get("reason") is None else NOTHING
     times = [time for one in newer if (time := one.entered.get("executing")) is not None]
-    if state == "preempted" and memory.params.get("reason") is None and newer:
-        yield HOLDS
-    elif state in ("executing", "completed") and times and now > min(times):
-        said = f"another action replaced it at {min(times)}, and it is {state} at {now}"
-        yield Told(said, "/params/state", ("preempted",), state)
+    if state not in ("executing", "completed") or not times or now <= min(times):
+        return NOTHING
+    said = f"another action replaced it at {min(times)}, and it is {state} at {now}"
+    return [Told(said, "/params/state", ("preempted",), state)]
 
 
 def _replacing(session: Session, action: Action) -> list[Action]:
     """Later actions of the group that replace it."""
-    later = [one for one in _rivals(session, action.params, action.id) if _number(one) > _number(action)]
+    later = _later(session, action)
     return [one for one in later if _policy(session, one.params) == "replace"]
 
 
-@rule("action.status")
+def _later(session: Session, action: Action) -> list[Action]:
+    """The actions that were submitted after one, and that share its group."""
+    if len(session.actions) < 2:
+        return []
+    return [one for one in _rivals(session, action.params, action.id) if _number(one) > _number(action)]
+
+
+@rule("action.status", says=["preempted"])
 def blend(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-004: an action that another is blended with ends as preempted, and blended."""
-    session, action = memory.here, memory.action(message)
-    if session is None or action is None or memory.params.get("state") != "preempted":
-        return
-    later = [one for one in _rivals(session, action.params, action.id) if _number(one) > _number(action)]
-    if memory.params.get("reason") is not None or not later:
+    session, action = memory.here, memory.of
+    later = _later(session, action) if session is not None and action is not None else []
+    if session is None or memory.params.get("reason") is not None or not later:
         return
     if all(_policy(session, one.params) == "blend" for one in later):
         if memory.params.get("blended") is True:
@@ -128,19 +132,17 @@ def reject(memory: Memory, message: Message) -> Iterable[Told]:
         yield from refused(message, 3002, f"{going[0]} goes on in the same group")
 
 
-@rule("action.status", mode="lockstep")
+@rule("action.status", mode="lockstep", before=["executing"], says=["preempted"])
 def staged(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-007: in lockstep, an action is not replaced before the advance after the admission of the new.
 
     The session clock moves with advances alone, so the two do not have the same time.
     """
-    found = memory.status(message)
-    if found is None or found[1].state != "executing":
+    found = memory.status()
+    if found is None or memory.params.get("reason") is not None:
         return
     session, action, now = found
-    if memory.params.get("state") != "preempted" or memory.params.get("reason") is not None:
-        return
-    later = [one for one in _rivals(session, action.params, action.id) if _number(one) > _number(action)]
+    later = _later(session, action)
     admitted = [one.entered.get("accepted") for one in later if one.state not in TERMINAL]
     times = [time for time in admitted if time is not None]
     if times and now > min(times):
@@ -197,7 +199,10 @@ def _requested(memory: Memory, message: Message) -> Iterable[Told]:
     yield HOLDS
 
 
-@rule("safety.approval_requested", "safety.approval.respond", "action.status")
+APPROVING = ("safety.approval_requested", "safety.approval.respond")
+
+
+@rule(*APPROVING, "action.status", before=["pending_approval"], begins=APPROVING)
 def decided(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-APR-002: an action that is approved goes on, and one that is denied is rejected for that."""
     notes = memory.notes
@@ -214,8 +219,8 @@ def decided(memory: Memory, message: Message) -> Iterable[Told]:
                 None if ("decision", *about) in notes else memory.params.get("decision")
             )
     else:
-        action, session = memory.action(message), memory.here
-        if action is not None and session is not None and action.state == "pending_approval":
+        action, session = memory.of, memory.here
+        if action is not None and session is not None:
             yield from _decision(notes.pop(("decision", session.key, action.id), None), message)
 
 
@@ -232,11 +237,11 @@ def _decision(decision: Any, message: Message) -> Iterable[Told]:
 DEFAULT_TIMEOUT_MS = 60_000
 
 
-@rule("action.status")
+@rule("action.status", before=["pending_approval"])
 def timeout(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-APR-003: an approval that does not come times out after approval_timeout_ms, and not before."""
-    found = memory.status(message)
-    if found is None or found[1].state != "pending_approval" or not found[0].manifest:
+    found = memory.status()
+    if found is None or not found[0].manifest:
         return
     session, action, now = found
     policy, since = table(session.manifest.get("safety_policy")), action.entered.get("pending_approval")

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import Observation
 from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
-from conformance.protocols.awp_things import NUMBERED, Action, Channel, Session, numbered
+from conformance.protocols.awp_things import NUMBERED, Action, Channel, Frame, Session, numbered
 from conformance.protocols.awp_values import number, table, tables, whole
 
 ENDED = 250
 """So many sessions are remembered at least that are over."""
+
+Step = tuple[str | None, str | None]
+"""A status: the state in which its action is known to have stood before, and the one that it says."""
+
+FRAMES: Final = ("obs.frame", "cmd.frame")
+
+_NO_PARAMS: Final[dict[str, Any]] = {}
 
 
 class Memory:
@@ -32,18 +39,29 @@ class Memory:
         self.doubts: dict[str | None, int] = {}
         self.doubted = 0
         self.again = False
-        self.params: dict[str, Any] = {}
+        self.params = _NO_PARAMS
         """The params of the message that is judged; none where it has none."""
         self.here: Session | None = None
         """The session of its connection, if one is known."""
+        self.mode = ""
+        """The time model of that."""
         self.number: int | None = None
         """Its status_seq, if it is one of `NUMBERED` and has one."""
+        self.is_news = False
+        """Whether that is greater than all that the session gave before."""
+        self.given: dict[str, int] = {}
+        """The greatest number that each session gave, since something of it was in doubt."""
+        self.frame: Frame | None = None
+        """What it is if it is a frame of a channel that its session was granted."""
+        self.of: Action | None = None
+        """The action that it is a status of, if that is known."""
+        self.step: Step | None = None
+        """Which step of an action it is, if it is a status."""
         self.now: Observation | None = None
         self.judged = False
         """Whether the message that is observed now can be judged."""
         self._due: Message | None = None
-        self._found: dict[str, Any] = {}
-        self.noted: list[dict[Any, Any]] = []
+        self.noted: list[dict[Any, Any]] = [self.given]
         """The notes of all rules."""
         self.sessions: dict[str, Session] = {}
         self._by_token: dict[str, dict[str, None]] = {}
@@ -59,7 +77,6 @@ class Memory:
         if seen is not self.now:
             self.catch_up()
             self.now = seen
-            self._found.clear()
             self.judged = self._meet(seen)
         return self.judged
 
@@ -71,36 +88,56 @@ class Memory:
 
     def _meet(self, seen: Observation) -> bool:
         message = seen.message
-        if message is None and isinstance(seen.event, (Opened, Closed)):
-            self._connected(seen.event)
         if message is None or message.kind is None:
-            if seen.lost is None or message is not None:
-                self._lose(seen)
+            self._miss(seen)
             return False
         if not seen.plain and is_from_the_wrong_side(message):
             self._lose(seen)
             return False
-        here = self.here = self.session(message)
-        self.params = table(message.at("/params"))
-        self.again = False
-        if message.name in NUMBERED:
-            self.number = numbered(message)
-            self._count(message, self.number)
-        elif message.name == "obs.frame" and here is not None:
-            here.framed = True
+        self._look_at(message)
         if seen.moved and any(one.move.illegal and not one.report for one in seen.moved):
             # What cannot be is another requirement's finding, and nothing follows from it.
             self._follow(message)
             self._doubt(message)
             return False
         self._due = message
+        if self.number is not None and not self.again:
+            self._take_number(self.number)
         return True
 
-    def once(self, name: str, message: Message, look: Callable[[Memory, Message], Any]) -> Any:
-        """What `look` finds of the message that is judged, which is looked for once for all rules."""
-        if name not in self._found:
-            self._found[name] = look(self, message)
-        return self._found[name]
+    def _miss(self, seen: Observation) -> None:
+        """What is observed is no message that could be understood."""
+        if seen.message is None and isinstance(seen.event, (Opened, Closed)):
+            self._connected(seen.event)
+        if seen.lost is None or seen.message is not None:
+            self._lose(seen)
+
+    def _look_at(self, message: Message) -> None:
+        """What rules ask of every message, or of many."""
+        name, here = message.name, self.session(message)
+        params = message.value.get("params") if type(message.value) is dict else None
+        self.here, self.mode = here, "" if here is None else here.mode
+        self.params = params if type(params) is dict else _NO_PARAMS
+        self.again = self.is_news = False
+        self.number = self.frame = self.of = self.step = None
+        if name in FRAMES:
+            if here is not None:
+                here.framed = here.framed or name == "obs.frame"
+                self.frame = here.frame(self.params)
+        elif name in NUMBERED:
+            self.number = numbered(message)
+            self._count(message, self.number)
+            if name == "action.status":
+                self.of = _named(self, message)
+                self.step = None if self.of is None else self.of.state, _said(self.params.get("state"))
+
+    def _take_number(self, number: int) -> None:
+        session = self.here
+        if session is not None:
+            before = self.given.get(session.key, -1)
+            if number > before:
+                self.given[session.key] = number
+            self.is_news = number > max(before, 0)
 
     @property
     def complete(self) -> bool:
@@ -117,7 +154,12 @@ class Memory:
 
     def _note_doubt(self, about: Iterable[str | None]) -> None:
         self.doubted += 1
-        self.doubts.update(dict.fromkeys(about, self.doubted))
+        for one in about:
+            self.doubts[one] = self.doubted
+            if one is None:
+                self.given.clear()
+            else:
+                self.given.pop(one, None)
 
     def _scope(self, message: Message) -> list[str]:
         """What the message is about: its connection, and the session of that, if one is known."""
@@ -139,13 +181,12 @@ class Memory:
 
     def action(self, message: Message) -> Action | None:
         """The action that the message that is judged names, a status or a result."""
-        found: Action | None = self.once("action", message, _named)
-        return found
+        return self.of if message.name == "action.status" else _named(self, message)
 
-    def status(self, message: Message) -> tuple[Session, Action, int] | None:
+    def status(self) -> tuple[Session, Action, int] | None:
         """The session, the action and the session time of a status; None where one of them is not known."""
-        found: tuple[Session, Action, int] | None = self.once("status", message, _reported)
-        return found
+        session, action, now = self.here, self.of, whole(self.params.get("ts_mono_ns"))
+        return None if session is None or action is None or now is None else (session, action, now)
 
     def others(self, message: Message) -> Iterable[Session]:
         """Other sessions that are open, on connections that are."""
@@ -201,7 +242,7 @@ class Memory:
     def _doubt(self, message: Message) -> None:
         """Nobody knows where the action stands that the message is about."""
         self._note_doubt(self._scope(message))
-        action = self.action(message)
+        action = _named(self, message)
         if action is not None:
             action.state = None
 
@@ -328,8 +369,11 @@ class Memory:
         session = self.session(message)
         at = "/result" if message.request else "/params"
         if session is not None:
-            name = str(message.at(f"{at}/action_id"))
-            _take(session.actions.setdefault(name, Action(name)), message, at)
+            name = str(table(message.at(at)).get("action_id"))
+            action = session.actions.get(name)
+            if action is None:
+                action = session.actions[name] = Action(name)
+            _take(action, message, at)
 
 
 def _named(memory: Memory, message: Message) -> Action | None:
@@ -337,10 +381,8 @@ def _named(memory: Memory, message: Message) -> Action | None:
     return session.actions.get(str(name)) if session else None
 
 
-def _reported(memory: Memory, message: Message) -> tuple[Session, Action, int] | None:
-    session, action = memory.here, memory.action(message)
-    now = whole(memory.params.get("ts_mono_ns"))
-    return None if session is None or action is None or now is None else (session, action, now)
+def _said(state: Any) -> str | None:
+    return state if isinstance(state, str) else None
 
 
 def _is_about(key: Any, name: str) -> bool:
@@ -353,13 +395,15 @@ def _says(message: Message) -> Any:
 
 def _take(action: Action, message: Message, at: str) -> None:
     """Take over what a message says of an action, unless it is older than what is known."""
-    state, seq = message.at(f"{at}/state"), whole(message.at(f"{at}/status_seq"))
+    told = table(message.at(at))
+    state, seq = told.get("state"), whole(told.get("status_seq"))
     if seq is None or not isinstance(state, str):
         action.state = None
     elif seq > action.number:
         action.state, action.number = state, seq
-        action.entered.setdefault(state, whole(message.at(f"{at}/ts_mono_ns")))
-        action.told.setdefault(state, message.event)
+        if state not in action.entered:
+            action.entered[state] = whole(told.get("ts_mono_ns"))
+            action.told[state] = message.event
 
 
 _LESSONS: dict[str, Callable[[Memory, Message], None]] = {

@@ -7,31 +7,31 @@ from collections.abc import Iterable
 from conformance.checks import same
 from conformance.correlation import Message
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule
+from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule
 from conformance.protocols.awp_things import NUMBERED
 from conformance.protocols.awp_values import table, whole
 
 
-@rule("session.resume.result", *NUMBERED)
+@rule("session.resume.result")
 def retained(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CTL-010: a world that resumes a session knows of every number that it gave before."""
-    if message.name != "session.resume.result":
-        session, number = memory.here, memory.number
-        if session is not None and number is not None:
-            memory.notes[session.key] = max(number, memory.notes.get(session.key, 0))
-        return
     key, last = str(message.at("/result/session_id")), whole(message.at("/result/replay_to_status_seq"))
-    given = memory.notes.get(key)
+    given = memory.given.get(key)
     if given is None or last is None:
-        return
+        return NOTHING
     if last >= given:
-        yield HOLDS
-    else:
-        said = f"the last number is said to be {last}, and {given} was given before"
-        yield Told(said, "/result/replay_to_status_seq", (given,), last)
+        return PRAISED
+    said = f"the last number is said to be {last}, and {given} was given before"
+    return [Told(said, "/result/replay_to_status_seq", (given,), last)]
 
 
-@rule("session.resume.result", "session.close.result", *NUMBERED, replays=True)
+@rule(
+    "session.resume.result",
+    "session.close.result",
+    *NUMBERED,
+    replays=True,
+    begins=["session.resume.result"],
+)
 def replayed(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-006: what a resumption has to say again has been said when the session is closed.
 
@@ -57,7 +57,7 @@ def replayed(memory: Memory, message: Message) -> Iterable[Told]:
         del notes[session.key]
 
 
-@rule("action.submit", "action.submit.error")
+@rule("action.submit", "action.submit.error", begins=["action.submit.error"])
 def retried(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ERR-001: an agent does not submit again, word for word, what was refused as not retryable."""
     session, notes = memory.here, memory.notes

@@ -11,8 +11,8 @@ from conformance.events import Event
 from conformance.lapses import between
 from conformance.patterns import matches
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
-from conformance.protocols.awp_things import NUMBERED, TERMINAL, Session
+from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
+from conformance.protocols.awp_things import TERMINAL, Session
 from conformance.protocols.awp_values import names, table, tables, whole
 
 OURS = range(1000, 5000)
@@ -86,27 +86,25 @@ class _Standing:
     """The state that a session last reported, and over how many resumptions."""
 
     state: str
-    number: int = 0
     resumed: int = 0
 
 
-@rule(*NUMBERED)
+@rule("session.state")
 def states(memory: Memory, message: Message) -> Iterable[Told]:
     """Session states follow each other as the table `moves` says; this judges what follows `from`.
 
     With `resumed` it judges alone what is first said after a resumption, else all that is not.
     """
-    session = memory.here
+    session, state = memory.here, memory.params.get("state")
     if session is None:
-        return
-    begun = _Standing("negotiating" if session.whole and memory.complete else "")
-    stood: _Standing = memory.notes.setdefault(session.key, begun)
-    number = memory.number
-    if number is None or number <= stood.number:
-        return  # it is said again
-    stood.number = number
-    if message.name == "session.state" and isinstance(memory.params.get("state"), str):
-        yield from _state(memory, session, stood, memory.params["state"])
+        return NOTHING
+    stood: _Standing | None = memory.notes.get(session.key)
+    if stood is None:
+        begun = "negotiating" if session.whole and memory.complete else ""
+        stood = memory.notes[session.key] = _Standing(begun)
+    if not memory.is_news or not isinstance(state, str):
+        return NOTHING  # it is said again
+    return _state(memory, session, stood, state)
 
 
 def _state(memory: Memory, session: Session, stood: _Standing, state: str) -> Iterable[Told]:
@@ -115,13 +113,12 @@ def _state(memory: Memory, session: Session, stood: _Standing, state: str) -> It
     if state == "active":
         stood.resumed = session.resumed  # so the resumption is over
     if before not in memory.options["from"] or memory.options.get("resumed", resumed) != resumed:
-        return
+        return NOTHING
     allowed = memory.options["moves"].get(before, [])
     if state in allowed:
-        yield HOLDS
-    else:
-        said = f"the session goes from {before} to {state}; allowed: {', '.join(allowed) or 'nothing'}"
-        yield Told(said, "/params/state", tuple(allowed), state)
+        return PRAISED
+    said = f"the session goes from {before} to {state}; allowed: {', '.join(allowed) or 'nothing'}"
+    return [Told(said, "/params/state", tuple(allowed), state)]
 
 
 @rule("session.open.result", "session.open.error")
@@ -150,7 +147,11 @@ def resumable(memory: Memory, message: Message) -> Iterable[Told]:
             yield timed(Told(said, "/error/code"), lapse, early)
 
 
-@rule("session.resume.error", "session.open", "action.submit", "action.cancel", "obs.subscribe", "world.tick")
+@rule(
+    *("session.resume.error", "session.open", "action.submit", "action.cancel"),
+    *("obs.subscribe", "world.tick"),
+    begins=["session.resume.error"],
+)
 def unknown(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-008: an agent whose session is unknown to the world opens a new one before anything else."""
     place = message.event.connection
@@ -185,13 +186,13 @@ def identity(memory: Memory, message: Message) -> Iterable[Told]:
 )
 def replaced(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-010: a session that was resumed on a new connection says nothing more on the old one."""
-    session = memory.here
+    session, place = memory.here, message.event.connection
     if message.name == "session.resume.result":
         known = memory.sessions.get(str(message.at("/result/session_id")))
-        if known is not None and known.connection != message.event.connection:
-            yield HOLDS
-    elif session is not None and session.connection != message.event.connection:
-        yield Told(f"{message.name} comes on a connection that was replaced by {session.connection}")
+        return NOTHING if known is None or known.connection == place else PRAISED
+    if session is None or session.connection == place:
+        return NOTHING
+    return [Told(f"{message.name} comes on a connection that was replaced by {session.connection}")]
 
 
 @rule("action.submit.result", "action.submit.error")
@@ -214,22 +215,25 @@ def _stayed_closed(memory: Memory) -> Iterable[Message]:
 NOTIFIED = ("obs.frame", "action.status", "world.event", "session.telemetry")
 
 
-@rule(
-    "session.close.result", "session.open.result", "session.resume.result", *NOTIFIED, ending=_stayed_closed
-)
+ANSWERED = ("session.close.result", "session.open.result", "session.resume.result")
+
+
+@rule(*ANSWERED, *NOTIFIED, ending=_stayed_closed, begins=["session.close.result"])
 def silent(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-006: after the answer to session.close, nothing more is said of the session.
 
     An answer that came too early, while an action had not ended, is AWP-SES-011's finding alone.
     """
-    place, session = message.event.connection, memory.here
-    if message.name == "session.close.result":
-        if session and all(action.state in TERMINAL for action in session.actions.values()):
-            memory.notes[place] = message
-    elif message.name.endswith(".result"):
-        memory.notes.pop(place, None)
-    elif memory.notes.pop(place, None) is not None:
-        yield Told(f"{message.name} comes after session.close was answered")
+    place, session, notes = message.event.connection, memory.here, memory.notes
+    if message.name not in ANSWERED:
+        if notes.pop(place, None) is None:
+            return NOTHING
+        return [Told(f"{message.name} comes after session.close was answered")]
+    if message.name != "session.close.result":
+        notes.pop(place, None)
+    elif session and all(action.state in TERMINAL for action in session.actions.values()):
+        notes[place] = message
+    return NOTHING
 
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from conformance.correlation import Message
 from conformance.events import Event
@@ -16,12 +16,52 @@ S = 1000 * MS
 """Nanoseconds in a second."""
 
 
-class Channel(NamedTuple):
+MAX_FRAME_BYTES = 16 * 1024 * 1024
+"""So many bytes a frame may have where an endpoint does not say how many."""
+
+Place = tuple[str, int]
+"""A session's key and a channel's number."""
+
+
+@dataclass(slots=True, eq=False)
+class Channel:
     """A channel that a session was granted: its name, its rate (None: a frame per tick), its declaration."""
 
     name: str
     rate: float | None
     declared: dict[str, Any]
+    modality: str = field(init=False)
+    reliable: bool = field(init=False)
+    frame: Frame | None = None
+    """The latest frame of it."""
+    payload: Any = None
+    """What the latest payload was, for those who judge payloads."""
+    known: dict[Any, Any] = field(default_factory=dict)
+    """What else follows from how it was granted, by keys of who has found it out."""
+
+    def __post_init__(self) -> None:
+        """Read what is asked for with every frame."""
+        self.modality = str(self.declared.get("modality"))
+        self.reliable = self.declared.get("loss_class") == "reliable"
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A frame of a channel that its session was granted; the next one takes its place."""
+
+    session: Session
+    channel: Channel
+    place: Place
+    seq: int | None = None
+    time: int | None = None
+    tick: int | None = None
+    flags: int = 0
+
+    def says(self, params: dict[str, Any]) -> Frame:
+        """The same place, with what the params of the latest message say."""
+        self.seq, self.time = whole(params.get("seq")), whole(params.get("ts_mono_ns"))
+        self.tick, self.flags = whole(params.get("tick")), whole(params.get("flags")) or 0
+        return self
 
 
 @dataclass(slots=True)
@@ -70,6 +110,8 @@ class Session:
     """The time model that was asked for; empty where that is not on record."""
     direct: bool = field(init=False)
     """Whether no frame of it travels by another connection."""
+    most: int | None = field(init=False)
+    """How many bytes a frame may have that travels with the other messages; None where none may travel so."""
 
     def __post_init__(self) -> None:
         """Read what is asked for with every message."""
@@ -79,7 +121,10 @@ class Session:
     def use(self, ready: dict[str, Any]) -> None:
         """Take over what was answered when it began, or went on."""
         self.ready = ready
-        self.direct = all(one.get("binding") == "inline" for one in tables(ready.get("stream_endpoints")))
+        endpoints = tables(ready.get("stream_endpoints"))
+        inline = [one for one in endpoints if one.get("binding") == "inline"]
+        self.direct = len(inline) == len(endpoints)
+        self.most = whole(inline[0].get("max_frame_bytes", MAX_FRAME_BYTES)) if inline else None
 
     @property
     def bodies(self) -> list[str]:
@@ -97,6 +142,16 @@ class Session:
         """Whether every frame of it is on record, and none can travel by another connection."""
         return self.framed and self.direct
 
+    def frame(self, params: dict[str, Any]) -> Frame | None:
+        """The frame that these params of a message are; None where its channel was not granted."""
+        place = whole(params.get("channel_id"))
+        channel = None if place is None else self.channels.get(place)
+        if channel is None or place is None:
+            return None
+        if channel.frame is None:
+            channel.frame = Frame(self, channel, (self.key, place))
+        return channel.frame.says(params)
+
     def type_of(self, action: dict[str, Any]) -> dict[str, Any]:
         """The declaration of a submission's type; empty where there is none."""
         declared = tables(self.manifest.get("action_schemas"))
@@ -109,8 +164,8 @@ NUMBERED = ("action.status", "world.event", "session.state", "action.submit.resu
 
 def numbered(message: Message) -> int | None:
     """The status_seq of a message of `NUMBERED`, or None where it has none."""
-    part = "/result" if message.name.endswith(".result") else "/params"
-    return whole(message.at(f"{part}/status_seq"))
+    part = message.at("/result" if message.name.endswith(".result") else "/params")
+    return whole(part.get("status_seq")) if type(part) is dict else None
 
 
 TERMINAL = ("rejected", "completed", "failed", "preempted", "cancelled")
