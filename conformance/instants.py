@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
 
 from conformance.events import JSON
 
 _DATE_TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
 )
 
 DIGITS = 100
@@ -17,25 +19,52 @@ DIGITS = 100
 
 _ERA_YEARS, _ERA_DAYS = 400, 146_097  # the calendar repeats itself
 
+Moment: TypeAlias = int | Fraction
+"""Seconds, exactly."""
 
-def instant(value: JSON) -> Fraction | None:
+
+def instant(value: JSON) -> Moment | None:
     """Seconds since the beginning of year 0 UTC, or None where `value` is no date-time with an offset.
 
     A leap second is the moment at which the next minute begins. Whether a text is a date-time at all is
     the schema's matter; what cannot be read here is only not compared.
     """
+    found = _read(value)
+    if found is None or not found[1]:
+        return None if found is None else found[0]
+    scale = 10 ** len(found[1])
+    return Fraction(found[0] * scale + int(found[1]), scale)
+
+
+def whole_seconds(value: JSON) -> int | None:
+    """The same without the fraction of a second, which is more work to compare."""
+    found = _read(value)
+    return None if found is None else found[0]
+
+
+def _read(value: JSON) -> tuple[int, str] | None:
+    """The whole seconds, and the digits of a fraction of one."""
     found = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None
-    year, month, day, hour, minute, second = map(int, found.group(1, 2, 3, 4, 5, 6))
+    day, hour, minute, second, fraction, sign, hours, minutes = found.groups()
+    days = _days(day)
+    if days is None or hour > "23" or minute > "59" or second > "60":
+        return None
+    whole = days * 86_400 + int(hour) * 3_600 + int(minute) * 60 + int(second)
+    if sign:
+        if hours > "23" or minutes > "59":
+            return None
+        offset = int(hours) * 3_600 + int(minutes) * 60
+        whole += offset if sign == "-" else -offset
+    return whole, fraction[:DIGITS] if fraction else ""
+
+
+@lru_cache(maxsize=64)
+def _days(day: str) -> int | None:
+    """The number of a day, which many moments have in common; None where the calendar has no such day."""
+    year, month, number = map(int, day.split("-"))
     try:
-        days = date(2000 + year % _ERA_YEARS, month, day).toordinal() + year // _ERA_YEARS * _ERA_DAYS
+        return date(2000 + year % _ERA_YEARS, month, number).toordinal() + year // _ERA_YEARS * _ERA_DAYS
     except ValueError:
         return None
-    fraction, sign, hours, minutes = found.group(7, 8, 9, 10)
-    offset = (int(hours) * 60 + int(minutes)) * (-1 if sign == "-" else 1) if sign else 0
-    if hour > 23 or minute > 59 or second > 60 or (sign and (int(hours) > 23 or int(minutes) > 59)):
-        return None
-    whole = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
-    part = (fraction or "")[:DIGITS]
-    return whole + Fraction(int(part or 0), 10 ** len(part))
