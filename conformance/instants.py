@@ -29,21 +29,6 @@ def instant(value: JSON) -> Moment | None:
     A leap second is the moment at which the next minute begins. Whether a text is a date-time at all is
     the schema's matter; what cannot be read here is only not compared.
     """
-    found = _read(value)
-    if found is None or not found[1]:
-        return None if found is None else found[0]
-    scale = 10 ** len(found[1])
-    return Fraction(found[0] * scale + int(found[1]), scale)
-
-
-def whole_seconds(value: JSON) -> int | None:
-    """The same without the fraction of a second, which is more work to compare."""
-    found = _read(value)
-    return None if found is None else found[0]
-
-
-def _read(value: JSON) -> tuple[int, str] | None:
-    """The whole seconds, and the digits of a fraction of one."""
     found = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None
@@ -51,13 +36,14 @@ def _read(value: JSON) -> tuple[int, str] | None:
     days = _days(day)
     if days is None or hour > "23" or minute > "59" or second > "60":
         return None
-    whole = days * 86_400 + int(hour) * 3_600 + int(minute) * 60 + int(second)
-    if sign:
-        if hours > "23" or minutes > "59":
-            return None
-        offset = int(hours) * 3_600 + int(minutes) * 60
-        whole += offset if sign == "-" else -offset
-    return whole, fraction[:DIGITS] if fraction else ""
+    if sign and (hours > "23" or minutes > "59"):
+        return None
+    offset = (int(hours) * 60 + int(minutes)) * (-60 if sign == "-" else 60) if sign else 0
+    whole = days * 86_400 + int(hour) * 3_600 + int(minute) * 60 + int(second) - offset
+    if not fraction:
+        return whole
+    scale = 10 ** len(fraction[:DIGITS])
+    return Fraction(whole * scale + int(fraction[:DIGITS]), scale)
 
 
 @lru_cache(maxsize=64)

@@ -33,7 +33,7 @@ class Named:
 
     def add(self, value: JSON) -> None:
         """Take in one more value."""
-        kind = type_name(value)
+        kind = "string" if type(value) is str else type_name(value)
         self.types.add(kind)
         self.latest.append(value)
         if kind in _CONTAINERS:
@@ -41,7 +41,8 @@ class Named:
             self._others.append(value)
             return
         self._names[value if kind == "string" else (kind, value)] = None
-        self.forgot = forget_oldest(self._names) or self.forgot
+        if forget_oldest(self._names):
+            self.forgot = True
 
     def has(self, value: JSON) -> bool:
         """Whether one of them is the same."""
@@ -76,7 +77,9 @@ class Field:
     def note(self, message: JSON) -> None:
         """Take in one more message."""
         value = self._value(message)
-        key = key_of(self._key(message)) if self._key else ""
+        key: Key = ""
+        if self._key is not None:
+            key = key_of(self._key(message))
         known = self._known.get(key)
         if known is None:
             self._known[key] = value if type(value) is str else Named(value)

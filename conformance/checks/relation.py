@@ -152,15 +152,17 @@ class Matches:
         message = seen.message
         if message is None or not message.is_a(self.hears):
             return ()
-        mine, theirs = self._mine(message.value), self._theirs(message)
+        mine = self._mine(message.value)
+        if self._field is None:
+            theirs = self._requested(message)
+        else:
+            theirs = self._field.of(key_of(self._key(message.value)) if self._key else "")
         if theirs == mine if type(theirs) is str else isinstance(theirs, Named) and theirs.has(mine):
             return [passed(self._requirement, message)] if seen.praise else ()
         return self._judge(message, mine, theirs)
 
-    def _theirs(self, message: Message) -> str | Named | None:
-        """The one text that earlier related messages had, or the values; None where there was none."""
-        if self._field is not None:
-            return self._field.of(key_of(self._key(message.value)) if self._key else "")
+    def _requested(self, message: Message) -> str | Named | None:
+        """What the request that is answered has there; None where there is no request."""
         if message.request is None:
             return None
         value = message.request.at(self._spec["their"])

@@ -44,10 +44,10 @@ def time_of(message: Message) -> Moment | None:
     return instant(stamp_of(message.value))
 
 
-execution_of, task_of, stamp_of = map(getter, ("/correlationId", "/payload/task/id", "/timestamp"))
-"""What gives a message's correlationId, the task that it orders, and its timestamp."""
+execution_of, stamp_of = getter("/correlationId"), getter("/timestamp")
+"""What gives a message's correlationId, and its timestamp."""
 
-_limit_of, _keys_of = map(getter, ("/payload/task/timeout", "/payload/task/outputContract/keys"))
+_task_of, _keys_of = getter("/payload/task"), getter("/outputContract/keys")
 
 
 class Stamp(NamedTuple):
@@ -137,7 +137,8 @@ class Attempts:
         return True
 
     def _begin(self, message: Message, _: bool) -> None:
-        name, task = execution_of(message.value), task_of(message.value)
+        name, whole = execution_of(message.value), _task_of(message.value)
+        task = whole.get("id") if type(whole) is dict else None
         if type(name) is not str or type(task) is not str:
             return
         known, before = self._known.get(name), self._latest.get(task)
@@ -147,7 +148,7 @@ class Attempts:
         if before is not None and before is not known and not before.over:
             before.replaced = Replacement(name, event.connection, stamp_of(value), event.late)
             self.replaces = before
-        attempt = Attempt(name, task, event.text, _limit_of(value), _keys_of(value))
+        attempt = Attempt(name, task, event.text, whole.get("timeout"), _keys_of(whole))
         self._known[name] = self._latest[task] = attempt
         self._over.pop(name, None)
 
@@ -283,8 +284,11 @@ class Ending:
         message = seen.message
         if message is None or not seen.moved:
             return ()
-        found = [passed(self._requirement, message) for moved in seen.moved if self._ends(message, moved)]
-        return found if seen.praise else ()
+        found = []
+        for moved in seen.moved:
+            if self._ends(message, moved) and seen.praise:
+                found.append(passed(self._requirement, message))
+        return found
 
     def _ends(self, message: Message, moved: Moved) -> bool:
         """Whether its own side ends an execution that was open."""

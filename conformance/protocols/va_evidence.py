@@ -224,7 +224,7 @@ def _is_marked(gate: Gate, verdict: bool) -> bool:
     score, threshold = gate.get("score"), gate.get("threshold")
     if score is None or threshold is None:
         return True
-    if not {type(score), type(threshold)} <= _NUMBERS:
+    if type(score) not in _NUMBERS or type(threshold) not in _NUMBERS:
         return False
     if verdict or score >= threshold:
         return verdict and bool(score >= threshold)
