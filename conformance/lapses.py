@@ -9,12 +9,21 @@ events is taken off the time that an implementation took, and where that decides
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from conformance.events import Event
 
 Seconds: TypeAlias = float | Fraction
 """Fractions where an implementation's own words are more exact than a float."""
+
+
+class Delayed(Protocol):
+    """What has the delays of the machine until then, as every event does."""
+
+    @property
+    def late(self) -> float:
+        """For how long in all the machine kept the kit from acting."""
+        ...
 
 
 class Lapse(NamedTuple):
@@ -46,7 +55,7 @@ class Lapse(NamedTuple):
         return float(self.most - self.least) + self.hindered
 
 
-def hindered(begun: Event, ended: Event) -> float:
+def hindered(begun: Delayed, ended: Delayed) -> float:
     """For how many seconds the machine kept the kit from acting between two events of one record."""
     return max(0.0, ended.late - begun.late)
 
@@ -60,7 +69,7 @@ def between(begun: Event, ended: Event) -> Lapse | None:
     return Lapse(since - lag, since + _lag(begun), max(0.0, hindered(begun, ended) - lag))
 
 
-def told(seconds: Seconds, begun: Event, ended: Event) -> Lapse:
+def told(seconds: Seconds, begun: Delayed, ended: Delayed) -> Lapse:
     """So many seconds by a clock of the implementation's own, which took from one event to another."""
     return Lapse(seconds, seconds, hindered(begun, ended))
 

@@ -29,10 +29,11 @@ def recall(known: dict[Key, Value], key: Key, make: Callable[[], Value]) -> Valu
 
 def forget_oldest(known: dict[Key, Value], most: int = REMEMBERED) -> bool:
     """Forget what was noted first, where there is more than can be remembered; whether there was."""
-    old = oldest(known, most)
-    for key in old:
+    if len(known) <= most:  # as mostly
+        return False
+    for key in oldest(known, most):
         del known[key]
-    return bool(old)
+    return True
 
 
 def oldest(known: dict[Key, Value], most: int = REMEMBERED) -> list[Key]:

@@ -43,6 +43,7 @@ def test_moments_are_exact(one: str, other: str, seconds: Fraction) -> None:
         "2024-01-01T00:00:61Z",
         "2024-01-01T00:00:00+24:00",
         "2024-01-01T00:00:00+00:60",
+        "2024-00-01T00:00:00Z",
         "٢٠٢٤-01-01T00:00:00Z",
         "yesterday",
         17,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Iterable
 from typing import Any
 
+import judging
 import pytest
-from judging import VA, broken, judged, lines, of_text, said, shown_to_hold
+from judging import VA, against, broken, lines, said, shown_to_hold
 
-from conformance.events import Closed, Fault, Malformed, Received
+from conformance import jsontext, records
+from conformance.events import Closed, Event, Fault, Malformed, Received
 from conformance.findings import Finding
+from conformance.packs import Pack
+from conformance.protocols.va_evidence import RULES, is_plain
+from conformance.remembered import REMEMBERED_MESSAGES
 
 Spoken = tuple[str, dict[str, Any]]
 
@@ -39,6 +46,19 @@ def told(kind: str, second: str = "00", correlation: str = "c-1") -> Spoken:
 def result(kind: str, second: str = "00", correlation: str = "c-1", **members: Any) -> Spoken:
     evidence = {"taskId": "T-1", "status": kind, **members}
     return "agent", envelope(kind, {"evidence": evidence}, second, correlation)
+
+
+def judged(events: Iterable[Event], pack: Pack, **options: Any) -> list[Finding]:
+    """All findings on the events; who asks for no praise hears of the same faults, however quickly."""
+    told = list(events)
+    found = judging.judged(told, pack, **options)
+    assert against(judging.judged(told, pack, praise=False, **options)) == against(found)
+    return found
+
+
+def of_text(text: str, pack: Pack) -> list[Finding]:
+    """The findings on an input such as a person would give to `validate`."""
+    return judged(records.open_record(text.encode(), "input", pack).events, pack)
 
 
 def marks(requirement: str, found: list[Finding]) -> str:
@@ -741,3 +761,74 @@ def test_after_a_cancel_nothing_new_is_said(spoken: list[tuple[str, Any]], expec
     found = judged(said(*spoken), VA)
     told = [f"{one.party[0]}{'+' if one.ok else '-'}" for one in found if one.requirement == "VA-CAN-001"]
     assert " ".join(told) == expected
+
+
+# --- What is remembered, and what is asked first -----------------------------------------------------
+
+
+def test_of_attempts_that_are_over_the_latest_are_remembered() -> None:
+    names = [f"c-{number}" for number in range(REMEMBERED_MESSAGES + 1)]
+    spoken = [
+        one
+        for name in names
+        for one in (
+            dispatch(correlation=name, id=name, outputContract={"keys": ["a"]}),
+            told("cancel", "00", name),
+        )
+    ]
+    late = [result("completed", "00", name, taskId=name) for name in (names[0], names[-1])]
+    found = judging.judged(said(*spoken, *late), VA, praise=False)
+    assert [one.seq for one in found if one.requirement == "VA-EVD-010"] == [len(spoken) + 2]
+
+
+MARKS = ["0", "0.0", "1e-9", "0.1", "0.3", "0.30000000000000004", "0.7999999999999999", "0.8", "8e-1", "1"]
+
+
+@pytest.mark.parametrize("kind", ['"command": "c"', '"command": "c", "exitCode": 1', EVALUATED])
+def test_a_gate_is_plain_if_no_rule_has_anything_against_it(kind: str) -> None:
+    """For all that is written with ints and floats: others are looked at by the rules themselves."""
+    rest = itertools.product(MARKS, MARKS, ["true", "false"], ["error", "warning"], [True, False])
+    for score, threshold, passed, severity, is_success in rest:
+        marks = f'"score": {score}, "threshold": {threshold}, "softThreshold": 0.3, "severity": "{severity}"'
+        gate = jsontext.parse(f'{{"gate": "g", {kind}, "passed": {passed}, {marks}}}').value
+        told = [rule(gate) for name, rule in RULES.items() if name != "success" or is_success]
+        assert is_plain(gate, is_success) is not any(one.wrong for one in told if one), gate
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        '"command": "c", "exitCode": 0.0, "passed": true',
+        '"command": "c", "exitCode": null, "passed": true',
+        '"score": 0.80000000000000001, "threshold": 0.8, "passed": true, "type": "model-evaluation"',
+        '"score": 1, "threshold": true, "passed": true, "type": "model-evaluation"',
+        '"score": 0.5, "threshold": 0.8, "softThreshold": "low", "passed": false, "type": "model-evaluation"',
+    ],
+)
+def test_a_gate_of_other_numbers_is_not_plain(gate: str) -> None:
+    assert not is_plain(jsontext.parse(f"{{{gate}}}").value, False)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "second", "expected"),
+    [
+        (1000, "01.999999", ""),
+        (1000, "02.000000", ""),
+        (1000, "02.0000001", "-"),
+        (1001, "02.0010000000001", "-"),
+        (2000, "02.9999999", ""),
+        (2000, "01+00:00", ""),
+        (2000, "01-00:01", "-"),
+        (59_000, "60", ""),
+        (58_999, "60", "-"),
+        (1000, "01.5 UTC", ""),
+        (1000, "0", ""),
+    ],
+)
+def test_a_result_just_in_time_is_in_time(timeout: int, second: str, expected: str) -> None:
+    """By hand, from an acceptance at 00:00:01, as the time is written but for the Z."""
+    stamp = f"2026-04-01T00:00:{second}" + ("" if second[-1:].isalpha() or ":" in second else "Z")
+    side, spoken = result("completed")
+    order = [dispatch(timeout=timeout), told("accepted", "01"), (side, spoken | {"timestamp": stamp})]
+    found = judged(said(*order), VA)
+    assert marks("VA-TSK-002", found).replace("+", "") == expected

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.checks import Observation, failed, passed, register, same
+from conformance.checks import Follower, Observation, failed, passed, register
+from conformance.checks.earlier import Earlier, Key, Named, key_of
 from conformance.checks.screens import is_quotable, leads_through_items, within
-from conformance.correlation import ByKind, Message
+from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import BrokenConstraint, Finding, Requirement
+from conformance.jsontext import getter
 from conformance.packs import Pack
-from conformance.remembered import REMEMBERED, forget_oldest, recall
+from conformance.remembered import REMEMBERED
 from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 
@@ -105,42 +106,6 @@ class Requires:
         return ()
 
 
-class _Named:
-    """The values that earlier messages had: REMEMBERED of them, and those that are no names besides."""
-
-    def __init__(self) -> None:
-        self._names: dict[tuple[str, JSON], None] = {}
-        self._others: deque[JSON] = deque(maxlen=100)
-        self.latest: deque[JSON] = deque(maxlen=5)
-        self.types: set[str] = set()
-        self.forgot = False
-        """Whether there were more than are remembered."""
-
-    def add(self, value: JSON) -> None:
-        """Take in one more value."""
-        kind = type_name(value)
-        self.types.add(kind)
-        self.latest.append(value)
-        if kind in _CONTAINERS:
-            self.forgot = self.forgot or len(self._others) == self._others.maxlen
-            self._others.append(value)
-            return
-        self._names[kind, value] = None
-        self.forgot = forget_oldest(self._names) or self.forgot
-
-    def has(self, value: JSON) -> bool:
-        """Whether one of them is the same."""
-        kind = type_name(value)
-        if kind in _CONTAINERS:
-            return any(same(value, one) for one in self._others)
-        return (kind, value) in self._names  # equal numbers have one hash, however they are written
-
-
-_CONTAINERS = ("array", "object")
-
-_NONE = _Named()
-
-
 @register("matches")
 class Matches:
     """A field equals a field of an earlier related message.
@@ -157,38 +122,56 @@ class Matches:
         self._requirement = requirement
         self._spec = spec
         self._senders = {role for kind in pack.kinds if kind.name in spec["with"] for role in kind.senders}
-        by_request = spec.get("related") == "request"  # then the message that is answered is at hand
-        self.hears = frozenset((*(() if by_request else spec["with"]), *spec["on"]))
-        self._part = ByKind(
-            lambda message: (message.is_a(spec["with"]) and not by_request, message.is_a(spec["on"]))
-        )
-        self._known: dict[str, _Named] = {}
-        self._about: dict[str, None] = {}
-        self._older: dict[tuple[str, str], None] = {}
+        self.hears = frozenset(spec["on"])
+        self._mine = getter(spec["field"])
+        self._by_request = spec.get("related") == "request"  # then the message that is answered is at hand
+        mine, theirs = ("", "") if self._by_request else spec.get("related", ("", ""))
+        self._key = getter(mine) if mine else None
+        self._related = theirs
+        self._look(Earlier())
+        self._older: dict[tuple[Key, str], None] = {}
         self._lost: set[str] = set()
         self._gap = False
 
+    def _look(self, earlier: Earlier) -> None:
+        kinds, about = self._spec["with"], self._spec.get("about")
+        self._subject = getter(about[0]) if about else None
+        self._subjects = earlier.subjects(kinds, about[1]) if about else None
+        self._field = None if self._by_request else earlier.field(kinds, self._spec["their"], self._related)
+
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The earlier messages, which others look back at too."""
+        earlier = Earlier.shared_in(shared)
+        self._look(earlier)
+        return earlier
+
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message that has a related earlier one."""
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             self._lose(seen)
         message = seen.message
-        if message is None:
+        if message is None or not message.is_a(self.hears):
             return ()
-        names, is_judged = self._part.of(message)
-        if names:
-            recall(self._known, self._key(message, 1), _Named).add(message.at(self._spec["their"]))
-            if "about" in self._spec:
-                self._about[self._subject(message, 1)] = None
-                forget_oldest(self._about)
-        return self._judge(seen, message) if is_judged else ()
-
-    def _judge(self, seen: Observation, message: Message) -> Iterable[Finding]:
-        key, mine = self._key(message, 0), message.at(self._spec["field"])
-        known = self._related(message, key)
-        if known.has(mine):
+        mine = self._mine(message.value)
+        if self._field is None:
+            theirs = self._requested(message)
+        else:
+            theirs = self._field.of(key_of(self._key(message.value)) if self._key else "")
+        if theirs == mine if type(theirs) is str else isinstance(theirs, Named) and theirs.has(mine):
             return [passed(self._requirement, message)] if seen.praise else ()
-        name = key, shown(mine, 10_000)
+        return self._judge(message, mine, theirs)
+
+    def _requested(self, message: Message) -> str | Named | None:
+        """What the request that is answered has there; None where there is no request."""
+        if message.request is None:
+            return None
+        value = message.request.at(self._spec["their"])
+        return value if type(value) is str else Named(value)
+
+    def _judge(self, message: Message, mine: JSON, theirs: str | Named | None) -> Iterable[Finding]:
+        """What a message shows that has none of their values."""
+        known = theirs if isinstance(theirs, Named) else Named(*(() if theirs is None else (theirs,)))
+        name = self._relation(message), shown(mine, 10_000)
         if not known.types and len(self._older) < REMEMBERED:
             self._older[name] = None  # it goes back to something from before the record
         forgot = known.forgot or len(self._older) == REMEMBERED
@@ -201,6 +184,12 @@ class Matches:
         said = f"{shown(mine)} is none that {' or '.join(self._spec['with'])} named ({there_is})"
         return [failed(self._requirement, message, said, self._spec["field"], expected=latest, actual=mine)]
 
+    def _relation(self, message: Message) -> Key:
+        """What the message has in common with those that it is related to."""
+        if self._by_request:
+            return f"{message.event.connection} {message.seq}"
+        return key_of(self._key(message.value)) if self._key else ""
+
     def _lose(self, seen: Observation) -> None:
         """What could not be understood, and may have been one of the earlier messages, names what is lost."""
         if getattr(seen.event, "party", "") in ("", *self._senders):
@@ -211,30 +200,10 @@ class Matches:
         """Whether the matching message may be one that could not be understood, or is not in the record."""
         if self._gap or shown(mine, 10_000) in self._lost:
             return True
-        return "about" in self._spec and self._subject(message, 0) not in self._about
-
-    def _subject(self, message: Message, side: int) -> str:
-        return _named(message.at(self._spec["about"][side]))
-
-    def _related(self, message: Message, key: str) -> _Named:
-        if self._spec.get("related") != "request":
-            return self._known.get(key, _NONE)
-        found = _Named()
-        if message.request is not None:
-            found.add(message.request.at(self._spec["their"]))
-        return found
-
-    def _key(self, message: Message, side: int) -> str:
-        related = self._spec.get("related")
-        if related == "request":
-            return f"{message.event.connection} {message.seq}"
-        return _named(message.at(related[side])) if related else ""
+        if self._subjects is None or self._subject is None:
+            return False
+        return not self._subjects.has(self._subject(message.value))
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each message is judged when it is seen."""
         return ()
-
-
-def _named(value: JSON) -> str:
-    """What two values have in common that are the same, quickly for the strings that they mostly are."""
-    return f"'{value}" if type(value) is str else shown(value, 10_000)

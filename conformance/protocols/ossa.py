@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from conformance.checks import Observation, failed, passed, timed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
-from conformance.instants import instant
+from conformance.instants import Moment, instant
 from conformance.integers import counter
 from conformance.lapses import told
 from conformance.packs import Pack
@@ -34,7 +33,7 @@ def new_message(seen: Observation) -> Message | None:
     return message if message is not None and message.kind is not None and not seen.again else None
 
 
-def created(message: Message) -> Fraction | None:
+def created(message: Message) -> Moment | None:
     """When the message was made, or None where it does not say."""
     return instant(message.at("/createdAt"))
 

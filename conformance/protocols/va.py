@@ -11,7 +11,7 @@ from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.lapses import told
 from conformance.packs import Pack
-from conformance.protocols.va_attempts import ABOUT, REPORTS, from_its_side, time_of
+from conformance.protocols.va_attempts import ABOUT, REPORTS, execution_of, from_its_side, time_of
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest
 
 
@@ -34,13 +34,16 @@ class Cancellation:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per later message."""
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             for name in [name for name, said in self._running.items() if seen.may_hide(name, said.party)]:
                 del self._running[name]
+        message = seen.message
+        if message is None or not (seen.praise or self._cancelled or message.name == "cancel"):
+            return ()  # nothing was cancelled, of which anything could be said
         message = from_its_side(seen)
         if message is None:
             return ()
-        execution = str(message.at("/correlationId"))
+        execution = str(execution_of(message.value))
         if message.name == "cancel":
             self._cancel(message, execution)
         elif message.name == "dispatch":

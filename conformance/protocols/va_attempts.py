@@ -6,18 +6,18 @@ its results count no longer, and nobody waits for its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.checks import Follower, Moved, Observation, failed, in_role, passed, same, timed
-from conformance.checks.movement import Moves
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
-from conformance.instants import instant
+from conformance.instants import Moment, instant
+from conformance.jsontext import getter
 from conformance.lapses import told
 from conformance.packs import Pack
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest
@@ -39,42 +39,83 @@ def from_its_side(seen: Observation) -> Message | None:
     return message if message is not None and message.kind is not None and in_role(message) else None
 
 
-def time_of(message: Message) -> Fraction | None:
+def time_of(message: Message) -> Moment | None:
     """The message's timestamp in seconds, or None where it is none (which is the schema's matter)."""
-    return instant(message.at("/timestamp"))
+    return instant(stamp_of(message.value))
+
+
+execution_of, stamp_of = getter("/correlationId"), getter("/timestamp")
+"""What gives a message's correlationId, and its timestamp."""
+
+_task_of, _keys_of = getter("/payload/task"), getter("/outputContract/keys")
+
+
+class Stamp(NamedTuple):
+    """When something was said, by the clock of who said it; `late` as events have it."""
+
+    text: JSON
+    late: float
+
+
+class Replacement(NamedTuple):
+    """What remains of the dispatch of another attempt at the same task."""
+
+    name: str
+    connection: str
+    text: JSON
+    """Its timestamp."""
+    late: float
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One attempt: its dispatch, and the first messages of each sort about it."""
+    """One attempt: what its dispatch asks for, and what was said about it since."""
 
-    dispatch: Message
+    name: str
+    """Its correlationId."""
+    task: str
+    order: str
+    """The text of its dispatch."""
+    limit: JSON
+    """The task's timeout, as it stands there."""
+    keys: JSON
+    """The keys of its outputContract, as they stand there."""
     heard: Message | None = None
-    """The first that the agent said of it."""
-    accepted: Message | None = None
-    result: Message | None = None
+    """The first that the agent said of it, if anybody asks for praise."""
+    accepted: Stamp | None = None
+    answered: bool = False
+    """Whether there was a result."""
     over: bool = False
     """Whether it completed, failed or was cancelled."""
-    replaced: Message | None = None
-    """The dispatch of the same task that came before it was over."""
+    replaced: Replacement | None = None
+    """What came before it was over."""
+
+    def is_ordered_by(self, message: Message) -> bool:
+        """Whether a dispatch is this one's, and only delivered again."""
+        return message.event.text == self.order or same(jsontext.parse(self.order).value, message.value)
 
 
 class Attempts:
     """The attempts of a record by correlationId, as far as they were seen to be dispatched.
 
-    It is shown every observation, and knows what was said before the one that it was shown last: `message`
-    is what that one says of an attempt, `attempt` the one that it is about, `replaces` the one that it
-    replaces. Of those that are over, the latest are remembered.
+    It is shown every observation before those who look at it: `message` is what it says of an attempt,
+    `attempt` the one that the agent speaks of, `replaces` the one that a dispatch replaces. `was_over` and
+    `was_answered` say how the attempt stood before. Of those that are over, the latest are remembered.
     """
 
     def __init__(self) -> None:
         self.message: Message | None = None
         self.attempt: Attempt | None = None
         self.replaces: Attempt | None = None
-        self._known: dict[str, Attempt] = {}
+        self.was_over = self.was_answered = False
+        self._known: dict[JSON, Attempt] = {}
         self._latest: dict[str, Attempt] = {}
         self._over: dict[str, None] = {}
-        self._now: Observation | None = None
+        self._following: dict[str, Callable[[Message, bool], None]] = {
+            "dispatch": self._begin,
+            "cancel": self._cancel,
+            **dict.fromkeys(REPORTS, self._report),
+        }
 
     @staticmethod
     def shared_in(shared: dict[str, Any]) -> Attempts:
@@ -83,79 +124,64 @@ class Attempts:
         return attempts
 
     def attend(self, seen: Observation) -> bool:
-        """Take over what was said before; whether this is a message about an attempt, from its own side."""
-        if seen is not self._now:
-            self.catch_up()
-            self._now = seen
-            message = from_its_side(seen)
-            self.message = message = message if message and message.is_a(ABOUT) else None
-            self.attempt = self._of(message) if message else None
-            self.replaces = self._replaced_by(message) if message and message.is_a(("dispatch",)) else None
-        return self.message is not None
+        """Whether this is a message about an attempt, from its own side; if so, it is taken in."""
+        message = seen.message
+        self.message = self.attempt = self.replaces = None
+        if message is None or message.kind is None or (message.known_party and not in_role(message)):
+            return False
+        follow = self._following.get(message.name)
+        if follow is None:
+            return False
+        self.message = message
+        follow(message, seen.praise)
+        return True
 
-    def catch_up(self) -> None:
-        """Take over what was said last."""
-        message, attempt = self.message, self.attempt
-        self.message = None
-        if message is None:
+    def _begin(self, message: Message, _: bool) -> None:
+        name, whole = execution_of(message.value), _task_of(message.value)
+        task = whole.get("id") if type(whole) is dict else None
+        if type(name) is not str or type(task) is not str:
             return
-        if message.is_a(("dispatch",)):
-            self._begin(message)
-        elif attempt is not None:
-            _follow(attempt, message)
-            if attempt.over:
+        known, before = self._known.get(name), self._latest.get(task)
+        if known is not None and known.is_ordered_by(message):
+            return
+        event, value = message.event, message.value
+        if before is not None and before is not known and not before.over:
+            before.replaced = Replacement(name, event.connection, stamp_of(value), event.late)
+            self.replaces = before
+        attempt = Attempt(name, task, event.text, whole.get("timeout"), _keys_of(whole))
+        self._known[name] = self._latest[task] = attempt
+        self._over.pop(name, None)
+
+    def _report(self, message: Message, praise: bool) -> None:
+        name, kind = execution_of(message.value), message.name
+        self.attempt = attempt = self._known.get(name) if type(name) is str else None
+        if attempt is None:
+            return
+        if praise and attempt.heard is None:
+            attempt.heard = message
+        if kind == "accepted":
+            if attempt.accepted is None:
+                attempt.accepted = Stamp(stamp_of(message.value), message.event.late)
+        elif kind != "progress":
+            self.was_over, self.was_answered = attempt.over, attempt.answered
+            attempt.answered = True
+            if kind != "blocked":
                 self._end(attempt)
 
-    def _of(self, message: Message) -> Attempt | None:
-        correlation = message.at("/correlationId")
-        return self._known.get(correlation) if isinstance(correlation, str) else None
-
-    def _replaced_by(self, message: Message) -> Attempt | None:
-        """The attempt at the same task that was not over, if this is another order and no repetition."""
-        known, task = self.attempt, message.at("/payload/task/id")
-        if not isinstance(message.at("/correlationId"), str) or not isinstance(task, str):
-            return None
-        before = self._latest.get(task)
-        if before is None or before is known or before.over or (known and _is_same_order(known, message)):
-            return None
-        return before
-
-    def _begin(self, message: Message) -> None:
-        correlation, task = message.at("/correlationId"), message.at("/payload/task/id")
-        if not isinstance(correlation, str) or not isinstance(task, str):
-            return
-        if self.attempt is not None and _is_same_order(self.attempt, message):
-            return
-        self._known[correlation] = self._latest[task] = Attempt(message)
-        self._over.pop(correlation, None)
-        if self.replaces is not None:
-            self.replaces.replaced = message
+    def _cancel(self, message: Message, _: bool) -> None:
+        name = execution_of(message.value)
+        attempt = self._known.get(name) if type(name) is str else None
+        if attempt is not None:
+            self._end(attempt)
 
     def _end(self, attempt: Attempt) -> None:
-        self._over[str(attempt.dispatch.at("/correlationId"))] = None
-        for name in oldest(self._over, REMEMBERED_MESSAGES):
-            forgotten, _ = self._known.pop(name), self._over.pop(name)
-            task = str(forgotten.dispatch.at("/payload/task/id"))
-            if self._latest.get(task) is forgotten:
-                del self._latest[task]
-
-
-def _is_same_order(attempt: Attempt, message: Message) -> bool:
-    """Whether a dispatch is one that is only delivered again."""
-    return same(attempt.dispatch.value, message.value)
-
-
-def _follow(attempt: Attempt, message: Message) -> None:
-    if message.is_a(REPORTS):
-        attempt.heard = attempt.heard or message
-    if message.is_a(("accepted",)):
-        attempt.accepted = attempt.accepted or message
-    elif message.is_a(RESULTS):
-        attempt.result = attempt.result or message
-    attempt.over = attempt.over or message.is_a(_OVER)
-
-
-_OVER = ("completed", "failed", "cancel")
+        attempt.over = True
+        self._over[attempt.name] = None
+        if len(self._over) > REMEMBERED_MESSAGES:
+            for name in oldest(self._over, REMEMBERED_MESSAGES):
+                forgotten, _ = self._known.pop(name), self._over.pop(name)
+                if self._latest.get(forgotten.task) is forgotten:
+                    del self._latest[forgotten.task]
 
 
 class Superseded:
@@ -182,48 +208,45 @@ class Superseded:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per result that comes too late."""
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             self._replaced = [one for one in self._replaced if not _may_be_heard(one, seen)]
         attempts = self._attempts
-        attempts.attend(seen)
-        message, attempt = attempts.message, attempts.attempt
+        attempt = attempts.attempt
         if attempts.replaces is not None and seen.praise:
             self._replaced.append(attempts.replaces)
-        if message is None or attempt is None or attempt.over or not message.is_a(RESULTS):
+        if attempt is None or attempt.replaced is None or attempts.message is None:
             return ()
-        return self._judge(message, attempt)
+        if attempts.message.name not in RESULTS or attempts.was_over:
+            return ()
+        return self._judge(attempts.message, attempt.replaced)
 
-    def _judge(self, message: Message, attempt: Attempt) -> Iterable[Finding]:
-        by = attempt.replaced
-        if by is None or by.event.connection != message.event.connection:
+    def _judge(self, message: Message, by: Replacement) -> Iterable[Finding]:
+        when, since = time_of(message), instant(by.text)
+        if by.connection != message.event.connection or when is None or since is None:
             return
-        when, since = time_of(message), time_of(by)
-        if when is None or since is None:
-            return
-        lapse = told(when - since, by.event, message.event)
+        lapse = told(when - since, by, message.event)
         late = lapse.exceeds(self._grace)
         if late is False:
             return
-        said = (
-            f"{message.name} of {shown(message.at('/correlationId'))}, which a later attempt at the same "
-            f"task, {shown(by.at('/correlationId'))}, has replaced"
-        )
         told_id = message.at("/correlationId")
+        said = (
+            f"{message.name} of {shown(told_id)}, which a later attempt at the same "
+            f"task, {shown(by.name)}, has replaced"
+        )
         found = failed(self._requirement, message, said, "/correlationId", actual=told_id)
         yield timed(found, lapse, late)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each replaced attempt that kept silent."""
-        self._attempts.catch_up()
         for attempt in self._replaced if complete else ():
-            if attempt.heard is not None and attempt.result is None and not attempt.over:
+            if attempt.heard is not None and not attempt.answered and not attempt.over:
                 yield passed(self._requirement, attempt.heard)
 
 
 def _may_be_heard(attempt: Attempt, seen: Observation) -> bool:
     """Whether something that could not be understood may be more of what was said of the attempt."""
     heard = attempt.heard
-    return heard is not None and seen.may_hide(str(heard.at("/correlationId")), heard.party)
+    return heard is not None and seen.may_hide(attempt.name, heard.party)
 
 
 class Ending:
@@ -236,8 +259,8 @@ class Ending:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._moves = Moves(spec["parameters"], pack)
-        self.hears = self._moves.hears | {"dispatch"}
+        self._table, rows = pack.lifecycles[spec["parameters"]["lifecycle"]]
+        self.hears = frozenset(["dispatch", *(name for row in rows for name in row["on"])])
         self._states = frozenset(spec["parameters"]["open"])
         self._attempts = Attempts()
         self._begun: dict[str, None] = {}
@@ -251,33 +274,39 @@ class Ending:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per execution that its own side moves out of the open states."""
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             for name in [name for name, said in self._open.items() if seen.may_hide(name, said.party)]:
                 del self._open[name]  # what could not be understood may have ended it
-        self._attempts.attend(seen)
         replaced = self._attempts.replaces
         if replaced is not None:
-            self._replaced[str(replaced.dispatch.at("/correlationId"))] = None
+            self._replaced[replaced.name] = None
             forget_oldest(self._replaced)
-        return [
-            passed(self._requirement, spoken)
-            for spoken, moved in self._moves.of(seen)
-            if self._ends(spoken, moved) and seen.praise
-        ]
+        message = seen.message
+        if message is None or not seen.moved:
+            return ()
+        found = []
+        for moved in seen.moved:
+            if self._ends(message, moved) and seen.praise:
+                found.append(passed(self._requirement, message))
+        return found
 
     def _ends(self, message: Message, moved: Moved) -> bool:
         """Whether its own side ends an execution that was open."""
         move = moved.move
-        is_open = move.target in self._states
-        if moved.report or move.illegal or (move.before is None and is_open):
+        before, entity = move.before, move.entity
+        if moved.report or moved.lifecycle != self._table.name or move.illegal:
             return False
-        if move.before == self._moves.lifecycle.initial:
-            self._begun[move.entity] = None
+        is_open = move.target in self._states
+        if before is None and is_open:
+            return False
+        if before == self._table.initial:
+            self._begun[entity] = None
             forget_oldest(self._begun)
-        if is_open and move.entity in self._begun:
-            self._open.setdefault(move.entity, message)
-        elif not is_open and move.entity in self._open:
-            return message.party == self._open.pop(move.entity).party
+        if not is_open:
+            begun = self._open.pop(entity, None)
+            return begun is not None and message.party == begun.party
+        if entity not in self._open and entity in self._begun:
+            self._open[entity] = message
         return False
 
     def end(self, complete: bool) -> Iterable[Finding]:

@@ -13,7 +13,8 @@ from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.integers import I53, bounds_fault
-from conformance.packs import Pack, pointer_value
+from conformance.jsontext import getter
+from conformance.packs import Pack
 from conformance.protocols.va_attempts import RESULTS, Attempts
 from conformance.wording import shown, type_name
 
@@ -146,11 +147,94 @@ RULES: dict[str, Rule] = {
 """By the name that a row's parameter `rule` has."""
 
 
-def evidence_of(message: Message) -> tuple[str, dict[str, JSON]] | None:
-    """Where the evidence of a message stands, or of a document, and what it is; None where it is none."""
-    at = "" if message.is_a(["Evidence"]) else "/payload/evidence"
-    found = message.at(at) if message.is_a(["Evidence", *RESULTS]) else None
-    return (at, found) if isinstance(found, dict) else None
+_PLACES = {"Evidence": "", **dict.fromkeys(RESULTS, "/payload/evidence")}
+"""Where the evidence of a message stands, or of a document, by kind."""
+
+_evidence_of = getter("/payload/evidence")
+
+
+class Proof:
+    """The evidence of the message that is observed, which several rules look at.
+
+    It is `at` a pointer of `message`; `sound` where it is sure that no rule has anything against its gates,
+    which is asked only if nobody wants praise.
+    """
+
+    def __init__(self) -> None:
+        self.at = ""
+        self.evidence: dict[str, JSON] | None = None
+        self.sound = False
+
+    @staticmethod
+    def shared_in(shared: dict[str, Any]) -> Proof:
+        """The one that all rules of one stream have in common."""
+        proof: Proof = shared.setdefault("va proof", Proof())
+        return proof
+
+    def attend(self, seen: Observation) -> bool:
+        """Look at what the message has; whether it has evidence."""
+        message = seen.message
+        at = None if message is None else _PLACES.get(message.name)
+        self.evidence = None
+        if message is None or at is None:
+            return False
+        evidence = _evidence_of(message.value) if at else message.value
+        if type(evidence) is not dict:
+            return False
+        self.at, self.evidence = at, evidence
+        self.sound = not seen.praise and _is_sound(evidence, message.name)
+        return True
+
+
+def _is_sound(evidence: dict[str, JSON], name: str) -> bool:
+    gates, status = evidence.get("gateResults"), evidence.get("status")
+    if type(gates) is not list:
+        return True
+    is_success = status == "completed" and name in (status, "Evidence")
+    return False not in [is_plain(gate, is_success) for gate in gates]
+
+
+def is_plain(gate: JSON, is_success: bool) -> bool:
+    """Whether it is sure at once that none of `RULES` has anything against the gate; in doubt, it is not.
+
+    With `is_success`, its evidence is of an execution that completed.
+    """
+    if type(gate) is not dict:
+        return True
+    verdict = gate.get("passed")
+    if type(verdict) is not bool:
+        return True
+    if is_success and not verdict and gate.get("severity") != "warning":
+        return False
+    if gate.get("type", "command") == "command":
+        code = gate.get("exitCode")
+        if type(code) is int:  # which decides, whatever the marks are
+            return verdict is (code == 0)
+        if verdict or "exitCode" in gate:
+            return False
+    return _is_marked(gate, verdict)
+
+
+def _is_marked(gate: Gate, verdict: bool) -> bool:
+    """Whether it is sure at once that a verdict is that of the marks, if there are any.
+
+    Only numbers that the decoder gave as ints and floats are compared. Each float stands for its shortest
+    token, and the tokens of two floats compare as the floats do.
+    """
+    score, threshold = gate.get("score"), gate.get("threshold")
+    if score is None or threshold is None:
+        return True
+    if type(score) not in _NUMBERS or type(threshold) not in _NUMBERS:
+        return False
+    if verdict or score >= threshold:
+        return verdict and bool(score >= threshold)
+    soft = gate.get("softThreshold")
+    if type(soft) not in _NUMBERS:
+        return "softThreshold" not in gate
+    return bool(gate.get("severity", "error") == ("warning" if score >= soft else "error"))
+
+
+_NUMBERS = frozenset((int, float))
 
 
 class Gates:
@@ -167,14 +251,23 @@ class Gates:
         self._requirement = requirement
         self._rule = RULES[spec["parameters"]["rule"]]
         self._status = spec["parameters"].get("status")
+        self._proof = Proof()
+
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The evidence, which the other rules look at too."""
+        self._proof = Proof.shared_in(shared)
+        return self._proof
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per gate that breaks the rule, else one if the rule had something to say."""
-        message = seen.message
-        found = evidence_of(message) if message is not None else None
-        if message is None or found is None or not self._concerns(message, found[1]):
-            return
-        at, evidence = found
+        proof, message = self._proof, seen.message
+        if proof.evidence is None or proof.sound or message is None:
+            return ()
+        if not self._concerns(message, proof.evidence):
+            return ()
+        return self._judge(message, proof.at, proof.evidence)
+
+    def _judge(self, message: Message, at: str, evidence: dict[str, JSON]) -> Iterable[Finding]:
         told = [*self._told(at, evidence)]
         broken = [one for one in told if one[2].wrong]
         for place, gate, one in broken:
@@ -220,26 +313,20 @@ class Outputs:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per completed message whose outputs were agreed on."""
-        message = self._attempts.message if self._attempts.attend(seen) else None
-        if message is None:
-            return
-        promised = self._promised(message)
-        evidence = message.at("/payload/evidence")
-        if promised is None or not isinstance(evidence, dict) or evidence.get("status") != "completed":
-            return
+        message, attempt = self._attempts.message, self._attempts.attempt
+        if message is None or attempt is None or message.name != "completed":
+            return ()
+        keys, evidence = attempt.keys, _evidence_of(message.value)
+        if type(keys) is not list or type(evidence) is not dict or evidence.get("status") != "completed":
+            return ()
         outputs = evidence.get("outputs", {})
-        if isinstance(outputs, dict):
-            yield self._judge(message, promised, outputs)
-
-    def _promised(self, message: Message) -> list[str] | None:
-        attempt = self._attempts.attempt if message.is_a(["completed"]) else None
-        if attempt is None:
-            return None
-        task, about = attempt.dispatch.at("/payload/task"), message.at("/payload/evidence/taskId")
-        keys = pointer_value(task, "/outputContract/keys")
-        if about != task["id"] or not isinstance(keys, list):
-            return None
-        return sorted(set(keys)) if all(isinstance(key, str) for key in keys) else None
+        if type(outputs) is not dict or evidence.get("taskId") != attempt.task:
+            return ()
+        if not seen.praise and keys == [*outputs]:
+            return ()  # as it is mostly, even in this order
+        if not all(isinstance(key, str) for key in keys):
+            return ()
+        return [self._judge(message, sorted(set(keys)), outputs)]
 
     def _judge(self, message: Message, promised: list[str], outputs: dict[str, JSON]) -> Finding:
         missing = [key for key in promised if key not in outputs]

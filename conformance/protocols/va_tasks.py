@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from conformance import jsontext
 from conformance.checks import Follower, Observation, failed, passed, timed
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
+from conformance.instants import Moment, instant
 from conformance.integers import counter
+from conformance.jsontext import getter
 from conformance.lapses import told
 from conformance.packs import Pack
-from conformance.protocols.va_attempts import RESULTS, Attempt, Attempts, time_of
+from conformance.protocols.va_attempts import RESULTS, Attempts, Stamp, stamp_of, time_of
 from conformance.wording import shown
 
 REFERENCE = {"fromTask", "outputKey"}
@@ -33,31 +36,46 @@ class Inputs:
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per reference to another task, else one for a task that has references."""
         message = seen.message
-        if message is None or not message.is_a(["dispatch", "TaskUnit"]):
-            return
-        at = "/payload/task" if message.is_a(["dispatch"]) else ""
-        task = message.at(at)
-        depends = task.get("dependsOn", []) if isinstance(task, dict) else None
-        if not isinstance(depends, list) or not all(isinstance(one, str) for one in depends):
-            return
-        references = [*_references(f"{at}/inputs", task.get("inputs"))]
-        broken = [(place, source) for place, source in references if source not in depends]
-        for place, source in broken:
-            said = f"{shown(source)} is no task of dependsOn, which has {_listed(depends)}"
-            yield failed(self._requirement, message, said, place, expected=depends, actual=source)
-        if references and not broken:
-            yield passed(self._requirement, message)
+        if message is None or message.name not in self.hears:
+            return ()
+        is_whole = message.name == "TaskUnit"
+        task = message.value if is_whole else _task_of(message.value)
+        references = _references(task.get("inputs")) if type(task) is dict else ()
+        depends = task.get("dependsOn", []) if references else None
+        if type(depends) is not list:
+            return ()
+        broken = [(name, source) for name, source in references if source not in depends]
+        if not (broken or seen.praise) or not all(isinstance(one, str) for one in depends):
+            return ()
+        if not broken:
+            return [passed(self._requirement, message)]
+        at = "/inputs" if is_whole else "/payload/task/inputs"
+        return [self._broken(message, at, name, source, depends) for name, source in broken]
+
+    def _broken(self, message: Message, at: str, name: str, source: JSON, depends: list[JSON]) -> Finding:
+        said = f"{shown(source)} is no task of dependsOn, which has {_listed(depends)}"
+        place = at + jsontext.pointer([name, "fromTask"])
+        return failed(self._requirement, message, said, place, expected=depends, actual=source)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each task is judged when it is seen."""
         return ()
 
 
-def _references(at: str, inputs: JSON) -> Iterator[tuple[str, JSON]]:
-    """Where each reference names its task, and the task."""
-    for name, value in inputs.items() if isinstance(inputs, dict) else ():
-        if isinstance(value, dict) and value.keys() == REFERENCE:
-            yield f"{at}{jsontext.pointer([name, 'fromTask'])}", value["fromTask"]
+_task_of = getter("/payload/task")
+
+References: TypeAlias = list[tuple[str, JSON]]
+"""The input that refers to another task's output, and that task."""
+
+
+def _references(inputs: JSON) -> References:
+    if type(inputs) is not dict:
+        return []
+    return [
+        (name, value["fromTask"])
+        for name, value in inputs.items()
+        if type(value) is dict and len(value) == 2 and value.keys() == REFERENCE
+    ]
 
 
 def _listed(depends: list[JSON]) -> str:
@@ -85,18 +103,23 @@ class Timeout:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per first result of an attempt that has a limit."""
-        self._attempts.attend(seen)
-        message, attempt = self._attempts.message, self._attempts.attempt
-        if message is not None and attempt is not None and message.is_a(RESULTS):
-            yield from self._judge(message, attempt)
+        attempts = self._attempts
+        message, attempt = attempts.message, attempts.attempt
+        if message is None or attempt is None or attempt.accepted is None or message.name not in RESULTS:
+            return ()
+        if attempts.was_answered or attempts.was_over or attempt.replaced is not None:
+            return ()
+        limit = counter(attempt.limit)
+        if not limit or (not seen.praise and _is_plainly_in_time(attempt.accepted, message, limit)):
+            return ()
+        return self._judge(message, attempt.accepted, limit)
 
-    def _judge(self, message: Message, attempt: Attempt) -> Iterable[Finding]:
-        limit = _limit(attempt)
-        took = _took(message, attempt) if limit is not None else None
-        if limit is None or took is None:
+    def _judge(self, message: Message, accepted: Stamp, limit: int) -> Iterable[Finding]:
+        begun, ended = instant(accepted.text), time_of(message)
+        if begun is None or ended is None or ended < begun:
             return
-        assert attempt.accepted is not None, "else nobody knows how long it took"
-        lapse = told(took, attempt.accepted.event, message.event)
+        took = ended - begun
+        lapse = told(took, accepted, message.event)
         late = lapse.exceeds(Fraction(limit, 1000))
         if late is False:
             yield passed(self._requirement, message)
@@ -112,21 +135,20 @@ class Timeout:
         return ()
 
 
-def _limit(attempt: Attempt) -> int | None:
-    """The timeout in milliseconds; None where there is none: it is missing, 0, or no such number."""
-    timeout = attempt.dispatch.at("/payload/task/timeout")
-    return counter(timeout) or None
+def _is_plainly_in_time(accepted: Stamp, message: Message, limit: int) -> bool:
+    """Whether it is sure at once that a result did not take more than so many milliseconds.
+
+    Python reads more texts as date-times than are; of those, nothing is said anyway. It cuts what is less
+    than a microsecond, so the last second does not count.
+    """
+    try:
+        took = datetime.fromisoformat(stamp_of(message.value)) - datetime.fromisoformat(accepted.text)
+    except (TypeError, ValueError):
+        return False
+    return (took.days * 86_400 + took.seconds + 1) * 1000 <= limit
 
 
-def _took(message: Message, attempt: Attempt) -> Fraction | None:
-    """Seconds from acceptance to the first result; None where that is not to be judged."""
-    if attempt.accepted is None or attempt.result or attempt.replaced or attempt.over:
-        return None
-    begun, ended = time_of(attempt.accepted), time_of(message)
-    return None if begun is None or ended is None or ended < begun else ended - begun
-
-
-def _milliseconds(seconds: Fraction) -> str:
+def _milliseconds(seconds: Moment) -> str:
     return f"{float(seconds * 1000):.15g}"
 
 
