@@ -17,6 +17,7 @@ from conformance import jsontext
 from conformance.attribution import Attribution
 from conformance.checks import Check, Follower, Moved, Observation, See, located
 from conformance.checks.delivery import NO_DELIVERY, Deliveries, Delivery
+from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import ByKind, Correlator, Message, is_call, is_from_the_wrong_side
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
@@ -138,9 +139,12 @@ class Monitor:
     def _course(self, message: Message) -> _Course:
         hearing = self._hearers(message)
         shown: list[See] = [check.see for check in hearing]
-        if self._praise or self._published:
+        naming = self._motion.naming(message)
+        if self._praise or self._published or any(map(leads_through_items, naming)):
             return _Course(shown, None)
-        return _Course(shown, screen(message, hearing, self._schemas, ENVELOPE if self._rpc else ""))
+        besides = [within(at, {"type": "string"}, needed=True) for at in naming]
+        besides += [{"$ref": self._schemas.uri(ENVELOPE)}] if self._rpc else []
+        return _Course(shown, screen(message, hearing, self._schemas, besides))
 
     def _hearers(self, message: Message) -> list[Check]:
         """The checks to which a message of this kind can matter, if there is nothing odd about it."""
@@ -170,7 +174,7 @@ class Monitor:
         if self._alone:
             self._motion.forget()  # where anything stood, other messages say
         delivery = self._deliveries.of(message) if self._redelivers else NO_DELIVERY
-        lost = self._motion.lose_unnamed(message)
+        lost = self._motion.lose_unnamed(message, named=self._screened is not None)
         moves = partial(self._deliveries.moves, delivery) if delivery.key else None
         moved = self._motion.of(message, moves)
         fits = self._screened is not None or self._fits(message)

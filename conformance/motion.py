@@ -167,12 +167,18 @@ class Motion:
             about |= named
         return frozenset(about)
 
-    def lose_unnamed(self, message: Message) -> frozenset[str]:
+    def naming(self, message: Message) -> list[str]:
+        """Where messages of its kind themselves name the entities that they move."""
+        return [row.said["entity"] for _, row in self._parts.of(message).moving if not row.of_request]
+
+    def lose_unnamed(self, message: Message, *, named: bool = False) -> frozenset[str]:
         """A message that does not say which entity it is about may be about any, and so may one that is
-        missing before it: those that are lost.
+        missing before it: those that are lost. `named` is one of which it is known that it says so.
         """
         part = self._parts.of(message)
-        return self._lose_unnamed(message, part) if part.naming or part.counts else _NOTHING
+        if part.counts or (part.naming and not named):
+            return self._lose_unnamed(message, part)
+        return _NOTHING
 
     def _lose_unnamed(self, message: Message, part: _Part) -> frozenset[str]:
         about = _NOTHING

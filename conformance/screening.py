@@ -25,16 +25,18 @@ class Screen(NamedTuple):
     shown: list[See]
 
 
-def screen(message: Message, checks: Iterable[Check], schemas: Schemas, envelope: str) -> Screen | None:
+def screen(
+    message: Message, checks: Iterable[Check], schemas: Schemas, besides: Iterable[Schema]
+) -> Screen | None:
     """The screen of the message's kind, of these checks that hear it; None where its schema allows none.
 
-    `envelope` is the location of what every message has to be besides, or empty.
+    It also accepts nothing that is not of the schemas `besides`.
     """
     kind = message.kind
     if kind is None or leads_through_items(kind.at):
         return None
     asked = [within(kind.at, {"$ref": schemas.uri(kind.schema)}, needed=True)]
-    asked += [{"$ref": schemas.uri(envelope)}] if envelope else []
+    asked += besides
     shown: list[Check] = []
     for check in checks:
         says: Screening | None = getattr(check, "screen", None)

@@ -18,7 +18,9 @@ def within(pointer: str, schema: Schema, *, needed: bool = False) -> Schema:
     A whole without the part is accepted, unless it is `needed`.
     """
     for step in reversed(jsontext.steps(pointer)):
-        schema = {"properties": {step: schema}, **({"required": [step]} if needed else {})}
+        schema = {"properties": {step: schema}}
+        if needed:
+            schema |= {"type": "object", "required": [step]}
     return schema
 
 
