@@ -17,7 +17,7 @@ from conformance.remembered import forget_oldest
 from conformance.wording import shown
 
 LINKS = 200
-"""So many steps that a run showed are remembered in their order; of more, it is known less what may follow."""
+"""So many steps that a run showed are remembered in their order; of more, less is known of their order."""
 
 
 @dataclass(slots=True)

@@ -47,8 +47,11 @@ class Attempt(NamedTuple):
 
 def _attempt(message: Message) -> Attempt | None:
     """The attempt that a snapshot is of; None where it does not say so."""
-    task, operation, launch = (message.at(f"/{name}") for name in ("taskId", "operationId", "launchId"))
-    number = _count(message.at("/attempt"))
+    said = message.value
+    if not isinstance(said, dict):
+        return None
+    task, operation, launch = said.get("taskId"), said.get("operationId"), said.get("launchId")
+    number = _count(said.get("attempt"))
     if isinstance(task, str) and isinstance(operation, str) and isinstance(launch, str) and number:
         return Attempt(task, operation, launch, number)
     return None
@@ -90,7 +93,7 @@ class Evidence:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for a snapshot that has evidence, or had to have it."""
-        if _is_lost(seen):
+        if not seen.plain and _is_lost(seen):
             self._lost += 1
         message = seen.message
         attempt = _attempt(message) if message is not None else None
@@ -265,7 +268,7 @@ class Numbering:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per new attempt, and one per snapshot of a closed one."""
-        if _is_lost(seen):
+        if not seen.plain and _is_lost(seen):
             self._lost += 1
         message = seen.message
         attempt = _attempt(message) if message is not None else None

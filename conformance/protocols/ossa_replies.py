@@ -106,13 +106,13 @@ class Assigned:
 
     def _judge(self, message: Message, task: str, agent: str) -> None:
         assignees = [*self._assignees.get(task, ())]
-        if task in self._lost or self._gap or len(assignees) >= BESIDE // 2:
+        if task in self._lost or self._gap or self._forgot:
             return
         if assignees:
             said = f"{task} was assigned to {', '.join(assignees)}, and {agent} tells of its end"
             finding = failed(self._requirement, message, said, "/from", expected=assignees, actual=agent)
             self._early.add((task, agent), message, finding)
-        elif agent not in self._busy or agent in self._older or self._forgot:
+        elif agent not in self._busy or agent in self._older:
             self._older[agent] = None  # it was assigned tasks before the record began
             self._forgot = forget_oldest(self._older) or self._forgot
         else:
