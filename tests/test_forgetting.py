@@ -81,12 +81,19 @@ def test_what_is_delivered_again_after_long(forgetful: None) -> None:
     assert against("ossa-a2a", [*first, *many, *started, *again]) == []
 
 
-def test_what_is_wrong_is_told_all_the_same(forgetful: None) -> None:
-    for protocol, at, name, wrong in (
-        ("governed-attempt-progress", 4, "phase", "deciding"),
-        ("atep", 1, "step_id", "another"),
-        ("ossa-a2a", 5, "to", "agent://worker-001nobody"),
-    ):
-        whole = sessions(protocol)
-        whole[90][at] = json.dumps(json.loads(whole[90][at]) | {name: wrong})
-        assert len(against(protocol, [*chain.from_iterable(whole)])) >= 1, protocol
+@pytest.mark.parametrize(
+    ("protocol", "at", "name", "wrong", "broken"),
+    [
+        ("governed-attempt-progress", 3, "attempt", 3, "GAP-ATT-001"),
+        ("atep", 1, "step_id", "another", "ATEP-OUT-002"),
+        ("ossa-a2a", 4, "id", "00000000-0000-4000-8000-00000000ffff", "OSSA-LIF-002"),
+    ],
+)
+def test_what_is_wrong_is_told_all_the_same(
+    protocol: str, at: int, name: str, wrong: object, broken: str, forgetful: None
+) -> None:
+    """A message is said again with something else, when much was forgotten already."""
+    whole = sessions(protocol)
+    said = json.loads(whole[90][at]) | {name: wrong}
+    whole[90][at + (protocol == "ossa-a2a") : at + 1] = [json.dumps(said)]
+    assert broken in {one.requirement for one in against(protocol, [*chain.from_iterable(whole)])}

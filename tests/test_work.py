@@ -50,7 +50,7 @@ def again(path: str, **names: str) -> Iterator[str]:
     text = "\n".join(json.dumps(json.loads(line)["message"]) for line in lines if '"message"' in line)
     for name in names.values():
         assert name in text
-        text = text.replace(name, f"{name[: len(name) - 3]}###")
+        text = text.replace(name, f"{name.removesuffix('000')}###")
     for number in range(100):
         yield from text.replace("###", f"{number:03}").splitlines()
 
