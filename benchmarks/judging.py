@@ -17,6 +17,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ TARGETS = (
     Target("lines", "va messages, JSON Lines", "ajv", 1),
     Target("lines", "va messages, JSON Lines", "jsonschema-rs", None),
     Target("lines", "va messages, JSON Lines", "sourcemeta", None),
-    Target("pair", "va messages in two files, --jobs 2", "sourcemeta", 1),
+    Target("pair", "va messages in one file, --jobs 2", "sourcemeta", 1),
     Target("small", "one small valid file", "check-jsonschema, one file", 2.5),
     Target("small", "one small valid file", "sourcemeta", None),
 )
@@ -57,6 +58,11 @@ KIT = [sys.executable, "-c", "from conformance.cli import command; command()", "
 
 FLAT = 200
 """MiB that piped messages may take."""
+
+OPEN = {"va": len(inputs.CONVERSATIONS[0]), "awp": inputs.LENGTH}
+"""What may be open at a time, and of how many messages it is."""
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 CONSTANT = 1.3
 """The most that a message may cost, to the least."""
@@ -73,10 +79,15 @@ class Bench:
         self._one = _written(folder / "message.schema.json", document)
         self._all = _written(folder / "array.schema.json", inputs.array_of(document))
 
-    def file(self, name: str, protocol: str, messages: int, at_once: int = 1) -> Path:
+    def file(self, name: str, protocol: str, messages: int) -> Path:
         """So many messages, one a line."""
-        lines = inputs.awp(messages) if protocol == "awp" else inputs.va(messages, at_once)
+        lines = inputs.awp(messages) if protocol == "awp" else inputs.va(messages)
         return inputs.write(self.folder / name, lines)
+
+    def written(self, name: str, protocol: str, messages: int, at_once: int) -> Path:
+        """So many messages, of so many conversations at a time."""
+        made = {"va": inputs.va, "awp": inputs.connections}[protocol]
+        return inputs.write(self.folder / name, made(messages, at_once))
 
     def kit(self, *words: str, files: list[Path]) -> Contender:
         """The kit over all of these."""
@@ -133,10 +144,10 @@ def lines(bench: Bench) -> list[Measured]:
 
 
 def pair(bench: Bench) -> list[Measured]:
-    """The same in two files."""
-    files = [bench.file(f"va-{half}.jsonl", "va", bench.messages // 2) for half in "ab"]
-    other = bench.peer("sourcemeta", "va", files, bench.messages)
-    return measure([bench.kit("--jobs", "2", files=files), other], bench.rounds, bench.environment)
+    """The same, by two processes."""
+    path = bench.file("va.jsonl", "va", bench.messages)
+    other = bench.peer("sourcemeta", "va", [path], bench.messages)
+    return measure([bench.kit("--jobs", "2", files=[path]), other], bench.rounds, bench.environment)
 
 
 def small(bench: Bench) -> list[Measured]:
@@ -161,22 +172,28 @@ def _is_there(name: str) -> bool:
 
 def growth(bench: Bench) -> Iterator[dict[str, Any]]:
     """What a message costs, by how many there are and how many conversations are open, without the start."""
-    start = measure([bench.kit(files=[inputs.SMALL])], bench.rounds, bench.environment)[0].processor
-    for messages in (size for size in (1_000, 10_000, 100_000, 1_000_000, 10_000_000) if size <= bench.most):
-        for at_once in (size for size in (1, 100, 10_000) if size * 4 <= messages):
-            path = bench.file("grown.jsonl", "va", messages, at_once)
+    for protocol, length in OPEN.items():
+        least = bench.written("least.jsonl", protocol, 1, 1)
+        start = measure([bench.kit(files=[least])], bench.rounds, bench.environment)[0].processor
+        for messages, at_once in product(SIZES, (1, 100, 10_000)):
+            if messages > bench.most or at_once * length > messages:
+                continue
+            path = bench.written("grown.jsonl", protocol, messages, at_once)
             rounds = 1 if messages > 100_000 else bench.rounds
             took = measure([bench.kit(files=[path])], rounds, bench.environment)[0]
-            there = inputs.whole(messages, at_once)
-            each = (took.processor - start) / there * 1_000_000
-            yield {"messages": there, "open": at_once, "microseconds": each, "memory": took.memory}
+            there = inputs.whole(messages, at_once, length)
+            each = (took.processor - start) / (there - length) * 1_000_000
+            row = {"messages": there, "open": at_once, "microseconds": each, "memory": took.memory}
+            yield {"protocol": protocol, **row}
 
 
-def piped(bench: Bench) -> dict[str, Any]:
+def piped(bench: Bench) -> Iterator[dict[str, Any]]:
     """As many as there are at most, through a pipe that another process fills."""
-    feed = [sys.executable, inputs.__file__, "va", str(bench.most), "--open", "100"]
-    took = measure([Contender("conformance", [*KIT, "-"], feed=feed)], 1, bench.environment)[0].costs[0]
-    return {"messages": bench.most, "memory": took.memory, "seconds": took.seconds}
+    for protocol in OPEN:
+        feed = [sys.executable, inputs.__file__, protocol, str(bench.most), "--open", "100"]
+        took = measure([Contender("conformance", [*KIT, "-"], feed=feed)], 1, bench.environment)[0].costs[0]
+        row = {"messages": bench.most, "memory": took.memory, "seconds": took.seconds}
+        yield {"protocol": protocol, **row}
 
 
 # ── what is told ─────────────────────────────────────────────────────────────────────────────────
@@ -205,11 +222,9 @@ def table(told: dict[str, Any]) -> Iterator[str]:
     """All that was measured for a person, in Markdown."""
     yield from _compared(told["compared"])
     yield from _grown(told.get("growth", []))
-    if "piped" in told:
-        pipe = told["piped"]
-        holds = _held(pipe["memory"] < FLAT)
-        yield ""
-        yield f"{pipe['messages']} messages piped in: {pipe['memory']:.0f} MiB (under {FLAT}: {holds})"
+    for pipe in told.get("piped", ()):
+        holds, of = _held(pipe["memory"] < FLAT), f"{pipe['messages']} messages of {pipe['protocol']}"
+        yield f"\n{of} piped in: {pipe['memory']:.0f} MiB (under {FLAT}: {holds})"
 
 
 def _compared(rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -232,16 +247,15 @@ def _held(holds: bool) -> str:
 
 
 def _grown(rows: list[dict[str, Any]]) -> Iterator[str]:
-    if not rows:
-        return
-    yield ""
-    yield "| messages | open conversations | µs a message | MiB |"
-    yield "|---|---|---|---|"
-    for row in rows:
-        yield f"| {row['messages']} | {row['open']} | {row['microseconds']:.1f} | {row['memory']:.0f} |"
-    costs = [row["microseconds"] for row in rows]
-    spread = max(costs) / min(costs)
-    yield f"\nfrom least to most: {spread:.2f} (at most {CONSTANT}: {_held(spread <= CONSTANT)})"
+    for protocol in dict.fromkeys(row["protocol"] for row in rows):
+        of = [row for row in rows if row["protocol"] == protocol]
+        yield f"\n| messages of {protocol} | open conversations | µs a message | MiB |"
+        yield "|---|---|---|---|"
+        for row in of:
+            yield f"| {row['messages']} | {row['open']} | {row['microseconds']:.1f} | {row['memory']:.0f} |"
+        costs = [row["microseconds"] for row in of]
+        spread = max(costs) / min(costs)
+        yield f"\nfrom least to most: {spread:.2f} (at most {CONSTANT}: {_held(spread <= CONSTANT)})"
 
 
 def main() -> None:
@@ -257,9 +271,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write what was measured as JSON")
     arguments = parser.parse_args()
     wanted = arguments.only or [*ROWS, "growth", "piped"]
-    at = peers.install(arguments.peers)
+    beside = bool({*wanted} & ROWS.keys())
+    at = peers.install(arguments.peers) if beside else arguments.peers
     with tempfile.TemporaryDirectory() as folder:
-        told = _told(Bench(Path(folder), at, arguments), wanted) | {"peers": peers.versions(at)}
+        told = _told(Bench(Path(folder), at, arguments), wanted)
+    told["peers"] = peers.versions(at) if beside else []
     if arguments.out:
         _written(arguments.out, told)
     before, after = (f"{load:.1f}" for load in told["load"])
@@ -269,15 +285,15 @@ def main() -> None:
 
 def _told(bench: Bench, wanted: list[str]) -> dict[str, Any]:
     load = [os.getloadavg()[0]]
-    for name in {target.against for target in TARGETS} - {"json.loads", "awp-conformance"}:
-        if _is_there(name):
-            bench.refused(name)
+    used = {target.against for target in TARGETS if target.row in wanted} - {"json.loads", "awp-conformance"}
+    for name in filter(_is_there, used):
+        bench.refused(name)
     measured = {name: row(bench) for name, row in ROWS.items() if name in wanted}
     told: dict[str, Any] = {"compared": [*compared(measured)]}
     if "growth" in wanted:
         told["growth"] = [*growth(bench)]
     if "piped" in wanted:
-        told["piped"] = piped(bench)
+        told["piped"] = [*piped(bench)]
     raw = {name: [one._asdict() for one in row] for name, row in measured.items()}
     load.append(os.getloadavg()[0])
     return told | {

@@ -76,7 +76,7 @@ def main() -> None:
 @click.option("--format", "form_out", type=click.Choice(["text", "json", "sarif", "junit", "github"]),
               default="text", show_default=True)  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="N",
-              help="Judge N files at a time, each in a process of its own.")  # fmt: skip
+              help="Judge N files, or parts of a large one, at a time, each in a process.")  # fmt: skip
 @guarded
 def validate(
     files: tuple[Path, ...],
@@ -123,10 +123,16 @@ def _judging(
         from conformance import validation
 
         yield from (validation.judge_path(path, options, tell) for path in paths)
+        return
+    named = [*paths]
+    if len(named) == 1:
+        from conformance import parts
+
+        yield parts.judge_path(named[0], options, tell, jobs)
     else:
         from conformance import workers
 
-        yield from workers.judge_paths([*paths], options, tell, jobs)
+        yield from workers.judge_paths(named, options, tell, jobs)
 
 
 def _protocol_option(value: str) -> Any:

@@ -161,10 +161,10 @@ class LineStream:
     make one reading. Each byte is looked at a fixed number of times.
     """
 
-    def __init__(self, limits: Limits = LIMITS) -> None:
-        """A line of more than `limits.length` bytes is a fault, and skipped."""
+    def __init__(self, limits: Limits = LIMITS, line: int = 1) -> None:
+        """A line of more than `limits.length` bytes is a fault, and skipped; `line` is the first's number."""
         self._limits = limits
-        self._line = 1  # the number of the line that is coming in
+        self._line = line  # the number of the line that is coming in
         self._rest = bytearray()  # what there is of it
         self._skipping = False  # it is too long
         self._held: _Held | None = None

@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from conformance.errors import BadPack
-from conformance.remembered import forget_oldest, oldest
+from conformance.remembered import REMEMBERED, forget_oldest, oldest
+
+OPEN: int = REMEMBERED + REMEMBERED // 2
+"""So many entities of one lifecycle are remembered at most, whether they are over or not."""
 
 
 class Transition(NamedTuple):
@@ -109,6 +112,7 @@ class States:
     def create(self, entity: str) -> None:
         """The entity begins, in the table's initial state; a known one stays as it is."""
         self._at.setdefault(entity, self.lifecycle.initial)
+        self._forget_oldest()
 
     def forget(self, entity: str) -> None:
         """The entity never came to be (its creation was refused)."""
@@ -120,6 +124,7 @@ class States:
         """Nobody knows any longer where the entity stands, or, where none is named, any of them."""
         self._at.update(dict.fromkeys(self._at if entity is None else [entity]))
         self._complete = self._complete and entity is not None
+        self._forget_oldest()
 
     def known(self) -> frozenset[str]:
         """The entities of which anything was said."""
@@ -141,6 +146,7 @@ class States:
         """Of those that are over, the latest are remembered; of the others it is then not known any longer
         that they never began."""
         self._at[entity] = state
+        self._forget_oldest()
         if self.lifecycle.is_terminal(state):
             self._over[entity] = None
             for name in oldest(self._over):
@@ -149,6 +155,13 @@ class States:
                 self._complete = False
         else:
             self._over.pop(entity, None)
+
+    def _forget_oldest(self) -> None:
+        if len(self._at) > OPEN:
+            for name in oldest(self._at, OPEN):
+                del self._at[name]
+                self._over.pop(name, None)
+            self._complete = False
 
     def force(self, entity: str, target: str) -> None:
         """Take over a state that the table does not lead to, where another requirement judges the move."""

@@ -19,6 +19,7 @@ from urllib.parse import quote, unquote, urldefrag
 from conformance import jsontext
 from conformance.errors import BadPack
 from conformance.events import JSON
+from conformance.extracts import extract, needed
 from conformance.findings import BrokenConstraint
 from conformance.places import Places, walk
 from conformance.rephrasing import rephrased
@@ -130,8 +131,8 @@ class Schemas:
             raise BadPack(f"{dialect!r} is no dialect that the kit judges by; those are {', '.join(_DRAFTS)}")
         self.dialect = dialect
         self.documents = {name: _of_dialect(document, dialect, name) for name, document in documents.items()}
-        self._uris = {name: canonical_uri(document, name) for name, document in documents.items()}
-        self._names = {uri: name for name, uri in self._uris.items()}
+        self.uris = {name: canonical_uri(document, name) for name, document in documents.items()}
+        self._names = {uri: name for name, uri in self.uris.items()}
         self._located: dict[str, dict[int, str]] = {}
         self._conditions: dict[int, str] = {}
         self._validators: dict[str, Any] = {}
@@ -141,9 +142,9 @@ class Schemas:
     def uri(self, location: str) -> str:
         """The absolute URI of a location such as `file.schema.json#/$defs/name`."""
         name, _, fragment = location.partition("#")
-        if name not in self._uris:
-            raise BadPack(f"no schema document is named {name!r}; there are {', '.join(self._uris)}")
-        return f"{self._uris[name]}#{quote(fragment, safe=_FRAGMENT)}"
+        if name not in self.uris:
+            raise BadPack(f"no schema document is named {name!r}; there are {', '.join(self.uris)}")
+        return f"{self.uris[name]}#{quote(fragment, safe=_FRAGMENT)}"
 
     def is_valid(self, location: str, value: JSON) -> bool:
         """Whether the definition at `location` accepts the value; formats are asserted."""
@@ -230,7 +231,7 @@ class Schemas:
         import jsonschema_rs
 
         resources = [
-            (self._uris[name], {"$schema": self.dialect, **rephrased(document)})
+            (self.uris[name], {"$schema": self.dialect, **rephrased(document)})
             for name, document in self.documents.items()
         ]
         with _blaming_the_schema():
@@ -270,7 +271,7 @@ class Schemas:
     def _explainer(self) -> Any:
         from conformance import explain
 
-        return explain.Explainer(self.documents, self._uris, self.dialect, self.location_of, self._members_of)
+        return explain.Explainer(self.documents, self.uris, self.dialect, self.location_of, self._members_of)
 
     def _members_of(self, schema: Any) -> Mapping[str, Any]:
         location = self.location_of(schema)
@@ -287,7 +288,7 @@ class Schemas:
 
     @cached_property
     def _places(self) -> Places:
-        return Places(self.documents, self._uris, self._draft == DRAFT_7, self._holds)
+        return Places(self.documents, self.uris, self._draft == DRAFT_7, self._holds)
 
     def _holds(self, condition: Any, value: JSON) -> bool:
         if id(condition) not in self._conditions:
@@ -343,8 +344,9 @@ def fits(schema: Any, value: JSON) -> bool:
 def embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON], bool] | None:
     """What judges by a schema that stands at a pointer of another document: see `_embedded`.
 
-    One session after the other has the same document, and one judge of it serves for all.
+    One session after the other has the same schema, and one judge of it serves for all.
     """
+    document = extract(document, pointer)
     key = pointer, json.dumps(document, default=str)
     known = schemas.embedded
     if key not in known:
@@ -365,7 +367,8 @@ def _embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON]
     """
     home = "embedded"
     bare = {name: part for name, part in document.items() if name not in ("$id", "$schema")}
-    known = Schemas({**schemas.documents, home: bare}, schemas.dialect)
+    others = {name: schemas.documents[name] for name in needed(bare, schemas.documents, schemas.uris)}
+    known = Schemas({**others, home: bare}, schemas.dialect)
     location = f"{home}#{pointer}"
     try:
         known.is_valid(location, None)

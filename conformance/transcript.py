@@ -241,13 +241,16 @@ def read(lines: Iterator[Reading], where: str) -> Iterator[Event]:
     A connection without its `closed` line, where the record stops, ends with a `Closed` that is not
     `final`.
     """
-    last, open_ = 0, dict[str, bool]()
+    last, open_ = 0, dict[str, None]()
     for reading in lines:
         if reading.fatal is not None:
             raise InputUnreadable(f"{where}:{reading.line}: {reading.fatal.message}")
         event = read_event(reading, where)
-        last, open_[event.connection] = event.seq, not isinstance(event, Closed)
+        last = event.seq
+        if isinstance(event, Closed):
+            open_.pop(event.connection, None)
+        else:
+            open_[event.connection] = None
         yield event
-    left = [name for name, is_open in open_.items() if is_open] if open_ else ["main"]
-    for number, name in enumerate(left, last + 1):
+    for number, name in enumerate(open_ if last else ["main"], last + 1):
         yield Closed(number, name, clean=False, detail="the record stops here", final=False)

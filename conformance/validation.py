@@ -105,12 +105,12 @@ def judge(
 
 
 def _judge_record(record: records.Record, judged: Judged, options: Options, tell: Tell) -> None:
-    judges = Alternatives((record.pack, *record.others), partial(_monitor, options=options))
+    judges = Alternatives((record.pack, *record.others), partial(monitor_of, options=options))
 
     def told(found: Iterable[Against]) -> None:
         judged.pack = judges.chosen.pack
         for finding, event in found:
-            tell(judged, judged.tell(_of_kind(finding, event, judges.chosen.pack), event))
+            tell(judged, judged.tell(of_kind(finding, event, judges.chosen.pack), event))
 
     try:
         for event in record.events:
@@ -127,7 +127,8 @@ def _judge_record(record: records.Record, judged: Judged, options: Options, tell
         judged.error = f"{judged.path} holds no message"
 
 
-def _monitor(pack: Pack, *, options: Options) -> Monitor:
+def monitor_of(pack: Pack, *, options: Options) -> Monitor:
+    """What judges a record of the pack."""
     return Monitor(
         pack,
         form=options.form,
@@ -138,7 +139,7 @@ def _monitor(pack: Pack, *, options: Options) -> Monitor:
     )
 
 
-def _of_kind(finding: Finding, event: Event | None, pack: Pack) -> Finding:
+def of_kind(finding: Finding, event: Event | None, pack: Pack) -> Finding:
     """Of a message of no kind, with what else it looks like."""
     if finding.requirement != pack.unknown_kind_id or not isinstance(event, (Sent, Received)):
         return finding

@@ -107,7 +107,7 @@ class _Worker:
             return self._heard(judged, tell)
         except EOFError:
             self._process.join()
-            raise WorkerLost(_lost(path, self._process.exitcode)) from None
+            raise WorkerLost(lost(path, self._process.exitcode)) from None
         except KeyboardInterrupt:
             self._process.terminate()
         with suppress(EOFError, OSError, KeyboardInterrupt):
@@ -117,7 +117,7 @@ class _Worker:
     def _heard(self, judged: Judged, tell: Tell) -> Judged:
         while True:
             self._answers.poll(None)
-            with _undisturbed():
+            with undisturbed():
                 answer = self._answers.recv()
             if isinstance(answer, ConformanceError):
                 raise answer
@@ -138,13 +138,14 @@ def _pack(name: str) -> packs.Pack | None:
     return packs.find(name) if name else None
 
 
-def _lost(path: Path, code: int | None) -> str:
+def lost(path: Path, code: int | None) -> str:
+    """That a process ended too early."""
     how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
     return f"the process that was to judge {path} {how} before it had; without --jobs, there is none"
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def undisturbed() -> Iterator[None]:
     """An interruption meanwhile comes afterwards: after half an answer, nothing could be read any more."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -175,23 +176,24 @@ def _answered(path: Path, options: Options, answers: Connection) -> bool:
     try:
         judged = judge_path(path, options, sending.tell)
         sending.flush()
-        _send(answers, _Done(replace(judged, pack=None), _name(judged)))
+        send(answers, _Done(replace(judged, pack=None), _name(judged)))
     except ConformanceError as error:
-        _send(answers, error)
+        send(answers, error)
         return False
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as error:
-        _send(answers, OwnFault.of(error))
+        send(answers, OwnFault.of(error))
         return False
     return not judged.stopped
 
 
-def _send(answers: Connection, answer: _Found | _Done | ConformanceError) -> None:
+def send(answers: Connection, answer: object) -> None:
+    """Send an answer, however deep what it holds."""
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(NESTED)
     try:
-        with _undisturbed():
+        with undisturbed():
             answers.send(answer)
     finally:
         sys.setrecursionlimit(usual)
@@ -206,7 +208,7 @@ class _Sending:
 
     def tell(self, judged: Judged, told: Told) -> None:
         """Send it, or hold it until there are more."""
-        self._held.append((_name(judged), told._replace(event=_told_of(told.event))))
+        self._held.append((_name(judged), told._replace(event=told_of(told.event))))
         if len(self._held) >= BATCH:
             self.flush()
 
@@ -214,13 +216,13 @@ class _Sending:
         """Send what is held."""
         held, self._held = self._held, []
         if held:
-            _send(self._answers, held)
+            send(self._answers, held)
 
 
 def _name(judged: Judged) -> str:
     return judged.pack.name if judged.pack else ""
 
 
-def _told_of(event: Event | None) -> Event | None:
+def told_of(event: Event | None) -> Event | None:
     """The event without its value, which nobody reads who tells of it: its text says it all."""
     return event._replace(value=None) if isinstance(event, (Sent, Received)) else event

@@ -44,6 +44,35 @@ def va() -> Iterator[str]:
                 yield json.dumps(message)
 
 
+def again(path: str, **names: str) -> Iterator[str]:
+    """The messages of a transcript, a hundred times, each time with other names for what has these."""
+    lines = (FIXTURES / path).read_text(encoding="utf-8").splitlines()[1:]
+    text = "\n".join(json.dumps(json.loads(line)["message"]) for line in lines if '"message"' in line)
+    for name in names.values():
+        assert name in text
+        text = text.replace(name, f"{name.removesuffix('000')}###")
+    for number in range(100):
+        yield from text.replace("###", f"{number:03}").splitlines()
+
+
+def gap() -> Iterator[str]:
+    """One attempt after the other, up to where it is verified."""
+    return again("governed-attempt-progress/1.0/transcripts/valid/to-verified.jsonl", operation="OP-1")
+
+
+def ossa() -> Iterator[str]:
+    """A worker starts, answers, does its task and stops; and then another one."""
+    path = "ossa-a2a/0.3.3/transcripts/valid/a-day-at-work.jsonl"
+    return again(
+        path, id="-4000-8000-000000000000", worker="worker-001", task="task-1", other="task-2", question="q-1"
+    )
+
+
+def atep() -> Iterator[str]:
+    """One run after the other, each of which succeeds."""
+    return again("atep/1/transcripts/valid/succeeded.jsonl", run="run-7")
+
+
 class Counted:
     """Counts the calls of functions, of Python and of C, while it is used."""
 
@@ -62,7 +91,16 @@ class Counted:
         sys.setprofile(self._before)
 
 
-@pytest.mark.parametrize(("protocol", "lines", "most"), [("awp", awp, 405), ("va-agent-protocol", va, 245)])
+@pytest.mark.parametrize(
+    ("protocol", "lines", "most"),
+    [
+        ("awp", awp, 405),
+        ("va-agent-protocol", va, 245),
+        ("governed-attempt-progress", gap, 390),
+        ("ossa-a2a", ossa, 437),
+        ("atep", atep, 262),
+    ],
+)
 def test_a_message_takes_so_many_calls(protocol: str, lines: Any, most: int) -> None:
     pack = packs.find(protocol)
     data = "".join(line + "\n" for line in lines()).encode()

@@ -13,6 +13,9 @@ from conformance.lapses import Lapse, between
 from conformance.packs import Pack
 from conformance.remembered import forget_oldest, recall
 
+AT_ONCE = 100
+"""So many requests of one connection are waited for at a time; of more, the latest."""
+
 
 class _Waiting(NamedTuple):
     """A request without an answer; whether the other side had its time, as what it said since shows.
@@ -51,7 +54,9 @@ class Answered:
         here = self._open.get(message.event.connection)
         answered = self._hear(here, message) if here else False
         if self._asks.of(message):
-            recall(self._open, message.event.connection, dict)[message.seq] = _Waiting(message)
+            here = recall(self._open, message.event.connection, dict)
+            here[message.seq] = _Waiting(message)
+            forget_oldest(here, AT_ONCE)
         return [passed(self._requirement, message)] if answered and seen.praise else ()
 
     def _hear(self, here: dict[int, _Waiting], message: Message) -> bool:

@@ -9,6 +9,15 @@ from conformance.checks import same
 from conformance.correlation import Message
 from conformance.events import JSON
 from conformance.findings import Finding
+from conformance.jsontext import parse
+from conformance.remembered import REMEMBERED, forget_oldest
+
+DELIVERED = 2 * REMEMBERED
+"""The keys of so many messages are remembered: of more than there are entities (`lifecycles`), so that what
+is said again of one of them is never taken for new."""
+
+COPIES = 20
+"""So many messages with one key are, and so many ways in which one of them was said."""
 
 
 class Delivery(NamedTuple):
@@ -37,7 +46,8 @@ class Deliveries:
     def __init__(self, rule: dict[str, Any] | None) -> None:
         self._key = str(rule["key"]) if rule else ""
         self._spared = frozenset(rule["except"] if rule else ())
-        self._known: dict[str, list[list[Message]]] = {}
+        self._known: dict[str, list[list[str]]] = {}
+        """By key the messages that have it, each in all the ways in which it was said, as texts."""
         self._found: dict[str, set[tuple[str, str, str]]] = {}
 
     def of(self, message: Message) -> Delivery:
@@ -45,15 +55,20 @@ class Deliveries:
         key = message.at(self._key) if self._key else None
         if message.kind is None or not isinstance(key, str):
             return NO_DELIVERY
-        messages = self._known.setdefault(key, [])
+        messages = self._known.get(key)
+        if messages is None:
+            self._known[key] = [[message.event.text]]
+            forget_oldest(self._known, DELIVERED)
+            return Delivery(key)
         for copies in messages:
-            if said_again(copies[0].value, message.value, self._spared):
-                verbatim = any(same(copy.value, message.value) for copy in copies)
-                if not verbatim:
-                    copies.append(message)
+            if said_again(parse(copies[0]).value, message.value, self._spared):
+                verbatim = any(same(parse(copy).value, message.value) for copy in copies)
+                if not verbatim and len(copies) < COPIES:
+                    copies.append(message.event.text)
                 return Delivery(key, True, verbatim, copies is not messages[0])
-        messages.append([message])
-        return Delivery(key, key_taken=len(messages) > 1)
+        if len(messages) < COPIES:
+            messages.append([message.event.text])
+        return Delivery(key, key_taken=True)
 
     def moves(self, delivery: Delivery, row: dict[str, Any]) -> bool:
         """Whether the message moves anything by this row of a lifecycle.
@@ -73,6 +88,7 @@ class Deliveries:
         against = {_said(one) for one in findings if not one.ok}
         if against:
             self._found[delivery.key] = found | against
+            forget_oldest(self._found)
         return [one for one in findings if one.ok or _said(one) not in found]
 
 

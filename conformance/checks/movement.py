@@ -10,6 +10,7 @@ from conformance.correlation import Message
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
 from conformance.patterns import matches
+from conformance.remembered import forget_oldest
 
 
 def _listed(states: Iterable[str]) -> str:
@@ -52,7 +53,7 @@ class Transition:
         self.hears = self._moves.hears
         self._unless = frozenset(spec.get("unless", ()))
         self._begun = spec.get("begun", False)
-        self._told: set[Entity] = set()
+        self._told: dict[Entity, None] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per move of a known entity; of illegal moves in a row, the first alone."""
@@ -76,13 +77,14 @@ class Transition:
                 continue
             entity = seen.session, move.entity
             if not move.illegal:
-                self._told.discard(entity)
+                self._told.pop(entity, None)
                 if seen.praise:
                     yield passed(self._requirement, message)
                 continue
             if entity in self._told:
                 continue  # it goes on from where the first one left the table
-            self._told.add(entity)
+            self._told[entity] = None
+            forget_oldest(self._told)
             yield self._unlisted(message, moved, move.before)
 
     def _unlisted(self, message: Message, moved: Moved, before: str) -> Finding:
@@ -129,6 +131,7 @@ class TerminalSilence:
                 yield failed(self._requirement, message, said, moved.state_at, actual=message.name)
             elif seen.praise and move.edge is not None and move.target in self._states:
                 self._ended[seen.session, move.entity] = message
+                forget_oldest(self._ended)
 
     def _lose(self, seen: Observation) -> None:
         for (session, name), end in list(self._ended.items()):

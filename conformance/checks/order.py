@@ -220,8 +220,11 @@ class Gaps:
             if number is not None:
                 last = self._last.get(session, number - 1)
                 self._last[session] = max(last, number)
-                self._missed[session] = range(last + 1, number) or self._missed.get(session, range(0))
-                return number > last + 1 or number in self._missed[session]
+                missed = range(last + 1, number) or self._missed.get(session, range(0))
+                self._missed[session] = missed
+                forget_oldest(self._last)
+                forget_oldest(self._missed)
+                return number > last + 1 or number in missed
         return False
 
 

@@ -5,12 +5,11 @@ An output names a step and no run, so that no table can move a run by it: the ru
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.checks import Observation, failed, in_role, passed
+from conformance.checks import Follower, Observation, failed, in_role, passed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
@@ -19,7 +18,14 @@ from conformance.protocols import atep_exchange as exchange
 from conformance.protocols import atep_routing as routing
 from conformance.protocols.atep_exchange import Asked, Input, Line, Remark
 from conformance.protocols.atep_payloads import Payloads
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, recall
 from conformance.wording import shown
+
+STEPS = 1_000
+"""So many steps of one run are remembered, the latest."""
+
+CHANGES = 100
+"""So many changes of what a run is for are."""
 
 
 class Conversation:
@@ -35,13 +41,21 @@ class Conversation:
         self._rule = spec["parameters"]["rule"]
         self._record = _Record(pack)
 
+    def joins(self, shared: dict[str, Any]) -> Follower:
+        """The record that all rules look at."""
+        self._record = shared.setdefault("atep", self._record)
+        return self._record
+
     def see(self, seen: Observation) -> Iterable[Finding]:
         """The findings of the rule that this event settles."""
-        return [self._finding(one) for one in self._record.see(seen) if one.rule == self._rule]
+        self._record.attend(seen)
+        remarks = self._record.remarks.get(self._rule)
+        return [self._finding(one) for one in remarks if seen.praise or not one.ok] if remarks else ()
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """The findings of the rule that only the end settles."""
-        return [self._finding(one) for one in self._record.end(complete) if one.rule == self._rule]
+        self._record.finish(complete)
+        return map(self._finding, self._record.remarks.get(self._rule, ()))
 
     def _finding(self, one: Remark) -> Finding:
         if one.ok:
@@ -57,25 +71,70 @@ class _Followed:
 
     run: routing.Run
     payloads: Payloads = field(default_factory=Payloads)
-    steps: set[str] = field(default_factory=set)
+    steps: dict[str, None] = field(default_factory=dict)
+    all_steps: bool = True
+    """Whether none of its steps is forgotten."""
     workflow: str | None = None
     objective: Any = None
     said: set[tuple[str, str]] = field(default_factory=set)
     """What its inputs said it is for, and of which workflow: a change back is no second change."""
+    losses: tuple[int, int] = (0, 0)
+    """How many losses of its record it knows of."""
 
 
 class _Record:
-    """All connections and runs of one record. Runs are kept apart by their ids, wherever they go on."""
+    """All connections and runs of one record. Runs are kept apart by their ids, wherever they go on. The
+    latest runs are remembered: one that goes on after that is as one from before the record.
+    """
 
     def __init__(self, pack: Pack) -> None:
         self._table = pack.lifecycles["run"][0]
-        self._lines: defaultdict[str, Line] = defaultdict(Line)
+        self._lines: dict[str, Line] = {}
         self._runs: dict[tuple[str, str], _Followed] = {}
+        self._forgot = False
+        self._losses = (0, 0)
+        """How often nobody knew any longer where the runs stand; and how often, which there are."""
+        self._now: Observation | None = None
+        self._finished = False
+        self.remarks: dict[str, list[Remark]] = {}
+        """What the observation settles that it was shown last, by the rule."""
 
-    def see(self, seen: Observation) -> Iterator[Remark]:
+    def attend(self, seen: Observation) -> bool:
+        """See the observation, once; whether it settles anything."""
+        if seen is not self._now:
+            self._now = seen
+            self._say(self._see(seen))
+        return bool(self.remarks)
+
+    def finish(self, complete: bool) -> None:
+        """See the end, once."""
+        if not self._finished:
+            self._finished = True
+            self._say(self._end(complete))
+
+    def _say(self, remarks: Iterable[Remark]) -> None:
+        self.remarks = {}
+        for one in remarks:
+            self.remarks.setdefault(one.rule, []).append(one)
+
+    def _line(self, connection: str) -> Line:
+        return recall(self._lines, connection, Line)
+
+    def _run(self, key: tuple[str, str]) -> _Followed | None:
+        """A run by its id, as far as it is known now."""
+        followed = self._runs.get(key)
+        if followed is not None and followed.losses != self._losses:
+            _forget(followed)
+            if followed.losses[1] != self._losses[1]:
+                followed.workflow = followed.objective = None
+                followed.said.clear()
+            followed.losses = self._losses
+        return followed
+
+    def _see(self, seen: Observation) -> Iterator[Remark]:
         message = seen.message
         if isinstance(seen.event, Opened):
-            self._lines[seen.event.connection].whole = True
+            self._line(seen.event.connection).whole = True
         elif message is not None and message.kind is not None:
             if in_role(message):
                 yield from self._told(message)
@@ -83,20 +142,16 @@ class _Record:
             self._lose(seen.event)
 
     def _lose(self, event: Any) -> None:
-        self._lines[event.connection].lose(event.party)
+        self._line(event.connection).lose(event.party)
         self._forget_all(asked=event.party != "adapter")
 
     def _forget_all(self, *, asked: bool) -> None:
         """Nobody knows any longer where the runs stand, nor, if something may have been asked, which."""
-        for followed in self._runs.values():
-            _forget(followed)
-            if asked:
-                followed.workflow = followed.objective = None
-                followed.said.clear()
+        self._losses = self._losses[0] + 1, self._losses[1] + asked
 
     def _told(self, message: Message) -> Iterator[Remark]:
-        line = self._lines[message.event.connection]
-        if message.is_a(["OutputEnvelope"]):
+        line = self._line(message.event.connection)
+        if message.is_a(("OutputEnvelope",)):
             asked, remarks = line.answer(message)
             yield from remarks
             if asked is not None:
@@ -111,7 +166,7 @@ class _Record:
 
     def _answered(self, asked: Asked, output: Message) -> None:
         key = asked.input.key
-        followed = self._runs.get(key) if key is not None else None
+        followed = self._run(key) if key is not None else None
         if followed is None or followed.run.last is not asked.input:
             return
         answer = routing.of_output(asked.input.step, output)
@@ -122,10 +177,11 @@ class _Record:
         followed.payloads.take(*answer, output.at("/mutated_payload"))
 
     def _asked(self, new: Input, key: tuple[str, str], whole: bool) -> Iterator[Remark]:
-        followed = self._runs.get(key)
+        followed = self._run(key)
         if followed is None:
-            followed = self._runs[key] = _Followed(routing.Run(self._table))
-            yield from routing.begin(followed.run, new, whole)
+            followed = self._runs[key] = _Followed(routing.Run(self._table), losses=self._losses)
+            self._forgot = forget_oldest(self._runs, REMEMBERED_MESSAGES) or self._forgot
+            yield from routing.begin(followed.run, new, whole and not self._forgot)
             _take(followed, new)
             return
         run = followed.run
@@ -141,10 +197,12 @@ class _Record:
             yield from _of_context(followed, new, step, route)
         _take(followed, new, again=step.way == "same", astray=step.fault is not None)
 
-    def end(self, complete: bool) -> Iterator[Remark]:
+    def _end(self, complete: bool) -> Iterator[Remark]:
         for line in self._lines.values():
             yield from line.end(complete)
-        for followed in self._runs.values() if complete else ():
+        runs = (self._run(key) for key in self._runs) if complete else ()
+        for followed in runs:
+            assert followed is not None, "it is one of them"
             last, route = followed.run.last, followed.run.route()
             if last is not None and route is not None and route.way == "nowhere":
                 yield Remark(route.rule, True, last.message)
@@ -163,7 +221,11 @@ def _take(followed: _Followed, new: Input, *, again: bool = False, astray: bool 
     run.last, run.answer, run.astray = new, None, astray
     run.order.listed = new.listed or run.order.listed
     followed.workflow, followed.objective = new.workflow, new.objective
-    followed.steps |= {*new.listed, *([new.step] if new.step is not None else ())}
+    if new.step is not None and new.step not in followed.steps:
+        followed.steps[new.step] = None
+    for step in new.listed:
+        followed.steps[step] = None
+    followed.all_steps = not forget_oldest(followed.steps, STEPS) and followed.all_steps
 
 
 def _of_step(
@@ -188,7 +250,7 @@ def _of_context(
     if new.step is not None:
         followed.payloads.drop(step.way, new.step)
         before = followed.run.order.before(new.step)
-        awaited = route is None or route.way == "resumed"
+        awaited = route is None or route.way == "resumed" or not followed.all_steps
         yield from followed.payloads.judge(new, before, followed.steps, awaited)
 
 
@@ -199,8 +261,10 @@ def _unchanged(followed: _Followed, new: Input) -> Iterator[Remark]:
         ("primary_objective", followed.objective, new.objective),
     ]
     told = [row for row in rows if isinstance(row[1], str) and isinstance(row[2], str)]
-    followed.said |= {(name, before) for name, before, _ in told}
-    changed = [row for row in told if row[1] != row[2] and (row[0], row[2]) not in followed.said]
+    if len(followed.said) < CHANGES:
+        followed.said |= {(name, before) for name, before, _ in told}
+    known = len(followed.said) < CHANGES
+    changed = [row for row in told if known and row[1] != row[2] and (row[0], row[2]) not in followed.said]
     for name, before, now in changed:
         said = f"{name} is {shown(now)}, and in the run's input before it was {shown(before)}"
         yield Remark("context", False, new.message, said, f"{new.at}/global_context/{name}", (before,), now)

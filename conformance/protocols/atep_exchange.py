@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 from conformance.correlation import Message
 from conformance.integers import counter
 from conformance.patterns import matches
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest
 from conformance.wording import shown
 
 
@@ -126,7 +128,12 @@ def _listed(message: Message) -> tuple[str, ...]:
     return tuple(done)
 
 
-@dataclass(slots=True)
+ASKED = 100
+"""So many inputs of one connection, of any run, wait for an output at a time; of more, the oldest is as one
+that could not be read."""
+
+
+@dataclass(slots=True, eq=False)
 class Asked:
     """An input that has no output yet.
 
@@ -152,11 +159,11 @@ class Line:
     whole: bool = False
     heard: bool = False
     asked: list[Asked] = field(default_factory=list)
-    steps: set[str] = field(default_factory=set)
+    steps: dict[str, None] = field(default_factory=dict)
     strays: list[tuple[Message, Asked]] = field(default_factory=list)
-    early: list[Message] = field(default_factory=list)
+    early: deque[Message] = field(default_factory=lambda: deque(maxlen=REMEMBERED_MESSAGES))
     lost: int = 0
-    late: list[Remark] = field(default_factory=list)
+    late: deque[Remark] = field(default_factory=lambda: deque(maxlen=REMEMBERED_MESSAGES))
 
     def lose(self, party: str) -> None:
         """Something could not be read: an output, or an input, or either if nobody knows whose it was."""
@@ -171,11 +178,21 @@ class Line:
             # Whoever goes on with a run has taken the stray for the answer.
             if wanted.input.key == new.key:
                 self._misnamed(stray, wanted)
-        self.late += [self._unexplained(output) for output in self.early if self.whole]
-        self.heard, self.early = True, []
+        if self.early:
+            self.late += [self._unexplained(output) for output in self.early if self.whole]
+            self.early.clear()
+        self.heard = True
         self.asked.append(Asked(new))
+        if len(self.asked) > ASKED:
+            self._let_go(self.asked[0])
         if new.step is not None:
-            self.steps.add(new.step)
+            self.steps[new.step] = None
+            forget_oldest(self.steps)
+
+    def _let_go(self, old: Asked) -> None:
+        self.asked.remove(old)
+        self.strays = [row for row in self.strays if row[1] is not old]
+        self.lost += 1
 
     def answer(self, output: Message) -> tuple[Asked | None, list[Remark]]:
         """The input that an output answers, if it is certain which, and what is to be said of that."""

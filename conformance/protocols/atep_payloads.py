@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.checks import same
 from conformance.protocols.atep_exchange import Input, Remark
+from conformance.remembered import forget_oldest
 from conformance.wording import shown
 
 Payload = dict[str, Any]
+
+MADE = 200
+"""What so many steps of one run made is remembered, and what was dropped of as many."""
 
 
 @dataclass(slots=True)
@@ -44,6 +48,8 @@ class Payloads:
             return
         if (status, action) == ("SUCCESS", "PROCEED"):
             self.made[step] = payload
+            if forget_oldest(self.made, MADE):
+                self.dropped.clear()  # it may be what one of these made
         elif status == "QA_REJECTED":
             self.rejected = step, payload
 
@@ -56,9 +62,12 @@ class Payloads:
         for name in list(self.made) if way == "first" else [step]:
             if name in self.made:
                 self.dropped.append((name, self.made.pop(name)))
+        del self.dropped[:-MADE]
         self.awaited.clear()
 
-    def judge(self, new: Input, before: str | None, known: Iterable[str], awaited: bool) -> Iterable[Remark]:
+    def judge(
+        self, new: Input, before: str | None, known: Collection[str], awaited: bool
+    ) -> Iterable[Remark]:
         """Whether previous_output is what the step `before` made.
 
         It may also be an object of what several steps made, by their ids, or empty, where nothing is
@@ -73,7 +82,7 @@ class Payloads:
             yield Remark("previous", True, new.message)
         elif not found:
             yield from self._left_out(new, at)
-        elif set(found) <= {*known, *new.needs, *self.made}:
+        elif all(name in known or name in new.needs or name in self.made for name in found):
             yield from self._by_step(new, found, at)
         elif not awaited and before not in self.awaited:
             yield from self._other(new, found, at, wanted, before)

@@ -13,7 +13,11 @@ from typing import NamedTuple
 from conformance.correlation import Message
 from conformance.lifecycles import Lifecycle
 from conformance.protocols.atep_exchange import Input, Remark
+from conformance.remembered import forget_oldest
 from conformance.wording import shown
+
+LINKS = 200
+"""So many steps that a run showed are remembered in their order; of more, less is known of their order."""
 
 
 @dataclass(slots=True)
@@ -76,6 +80,7 @@ class Order:
         """A run went from one step to the other."""
         if not self.listed and other != step:
             self.links[step] = other
+            forget_oldest(self.links, LINKS)
 
 
 class Answer(NamedTuple):

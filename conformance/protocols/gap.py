@@ -2,7 +2,8 @@
 
 A snapshot is of one attempt, which is known by its task, operation, launch and number. Snapshots are
 samples: between two of them an attempt may have gone through anything that the later one does not rule
-out, and before the first one lies what the record does not hold.
+out, and before the first one lies what the record does not hold. Of many attempts the latest are remembered:
+one that is heard of again after that is as one from before the record.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from conformance.checks.order import measure
 from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest
 from conformance.wording import shown
 
 LEVELS = ("alive", "active", "productive", "verified")
@@ -45,8 +47,11 @@ class Attempt(NamedTuple):
 
 def _attempt(message: Message) -> Attempt | None:
     """The attempt that a snapshot is of; None where it does not say so."""
-    task, operation, launch = (message.at(f"/{name}") for name in ("taskId", "operationId", "launchId"))
-    number = _count(message.at("/attempt"))
+    said = message.value
+    if not isinstance(said, dict):
+        return None
+    task, operation, launch = said.get("taskId"), said.get("operationId"), said.get("launchId")
+    number = _count(said.get("attempt"))
     if isinstance(task, str) and isinstance(operation, str) and isinstance(launch, str) and number:
         return Attempt(task, operation, launch, number)
     return None
@@ -56,6 +61,19 @@ def _is_lost(seen: Observation) -> bool:
     """Whether a snapshot may have come that cannot be laid to its attempt."""
     message = seen.message
     return seen.lost is None or (message is not None and _attempt(message) is None)
+
+
+class _Known(NamedTuple):
+    """The rank of an attempt's last level, if it has one; whether it was seen to have evidence; and how often
+    anything had been lost when that was said.
+    """
+
+    rank: int | None
+    shown: bool
+    lost: int
+
+
+_NOTHING = _Known(None, False, 0)
 
 
 class Evidence:
@@ -68,34 +86,32 @@ class Evidence:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._before: dict[Attempt, int] = {}
-        """The rank of each attempt's last level, while nothing about it is lost."""
-        self._shown: set[Attempt] = set()
+        self._known: dict[Attempt, _Known] = {}
+        self._lost = 0
+        """How often something came that may have been of any attempt."""
         self._schemas = pack.schemas()
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for a snapshot that has evidence, or had to have it."""
-        if _is_lost(seen):
-            self._before.clear()
+        if not seen.plain and _is_lost(seen):
+            self._lost += 1
         message = seen.message
         attempt = _attempt(message) if message is not None else None
         if message is None or attempt is None:
-            return
-        rank, before = _rank(message.at("/evidenceLevel")), self._before.get(attempt)
+            return ()
+        rank, known = _rank(message.at("/evidenceLevel")), self._known.get(attempt, _NOTHING)
+        before = known.rank if known.lost == self._lost else None
         evident = _has_change(message) or _has_passed(message)
-        if rank is not None:
-            self._before[attempt] = rank
-        if rank is not None and rank >= PRODUCTIVE:
-            yield from self._judge(message, attempt, before, evident)
+        self._known[attempt] = _Known(before if rank is None else rank, known.shown or evident, self._lost)
+        forget_oldest(self._known)
+        if rank is None or rank < PRODUCTIVE:
+            return ()
         if evident:
-            self._shown.add(attempt)
+            return [passed(self._requirement, message)] if seen.praise else ()
+        return self._judge(message, known.shown, before)
 
-    def _judge(
-        self, message: Message, attempt: Attempt, before: int | None, evident: bool
-    ) -> Iterator[Finding]:
-        if evident:
-            yield passed(self._requirement, message)
-        elif attempt in self._shown or (before is not None and before >= PRODUCTIVE):
+    def _judge(self, message: Message, shown: bool, before: int | None) -> Iterator[Finding]:
+        if shown or (before is not None and before >= PRODUCTIVE):
             return  # it had evidence, or was told already that it has none
         elif not all(self._is_readable(message, name) for name in ("worktree", "validation")):
             return
@@ -141,24 +157,34 @@ class NotYetProductive:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._productive: set[Attempt] = set()
+        self._productive: dict[Attempt, None] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per snapshot of a lower level."""
         message = seen.message
-        if message is None:
-            return
-        attempt, level = _attempt(message), message.at("/evidenceLevel")
-        rank, time = _rank(level), message.at("/lastProductiveAt")
-        if rank is not None and rank >= PRODUCTIVE and attempt is not None:
-            self._productive.add(attempt)
-        if rank is None or rank >= PRODUCTIVE or attempt in self._productive:
-            return
+        rank = _rank(message.at("/evidenceLevel")) if message is not None else None
+        if message is None or rank is None:
+            return ()
+        if rank >= PRODUCTIVE:
+            attempt = _attempt(message)
+            if attempt is not None:
+                self._productive[attempt] = None
+                forget_oldest(self._productive)
+            return ()
+        return self._judge(seen, message)
+
+    def _judge(self, seen: Observation, message: Message) -> Iterable[Finding]:
+        time = message.at("/lastProductiveAt")
+        if time is None and not seen.praise:
+            return ()
+        if _attempt(message) in self._productive:
+            return ()
         if time is None:
-            yield passed(self._requirement, message)
-        elif isinstance(time, str):
-            said = f"the level is {level}, and lastProductiveAt is {shown(time)}"
-            yield failed(self._requirement, message, said, "/lastProductiveAt", expected=(None,), actual=time)
+            return [passed(self._requirement, message)]
+        if not isinstance(time, str):
+            return ()
+        said = f"the level is {message.at('/evidenceLevel')}, and lastProductiveAt is {shown(time)}"
+        return [failed(self._requirement, message, said, "/lastProductiveAt", expected=(None,), actual=time)]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each snapshot is judged when it is seen."""
@@ -175,24 +201,26 @@ class Phases:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._last: dict[Attempt, Message] = {}
+        """The last snapshot of each; of many, the latest ones alone."""
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per snapshot of another phase than the one before it."""
         message = seen.message
         attempt = _attempt(message) if message is not None else None
         if message is None or attempt is None:
-            return
-        last = self._last.get(attempt)
+            return ()
+        last = self._last.pop(attempt, None)  # and is the latest again
         self._last[attempt] = message
-        if last is not None:
-            yield from self._judge(message, last)
+        forget_oldest(self._last, REMEMBERED_MESSAGES)
+        return self._judge(seen, message, last) if last is not None else ()
 
-    def _judge(self, message: Message, last: Message) -> Iterator[Finding]:
+    def _judge(self, seen: Observation, message: Message, last: Message) -> Iterator[Finding]:
         before, after = last.at("/phase"), message.at("/phase")
         if before == after or before not in PHASES or after not in PHASES:
             return
         if before not in ENDS or after == "failed" or _is_active(last, message):
-            yield passed(self._requirement, message)
+            if seen.praise:
+                yield passed(self._requirement, message)
         elif _stands_still(last, message):
             said = f"the attempt goes from {before} to {after}, and nothing was done since it was {before}"
             yield failed(
@@ -234,24 +262,25 @@ class Numbering:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._latest: dict[tuple[str, str], int] = {}
-        self._certain: set[tuple[str, str]] = set()
-        """The operations of which no attempt can have been lost since their latest one."""
+        self._latest: dict[tuple[str, str], tuple[int, int]] = {}
+        """The latest attempt of each operation, and how often anything had been lost by then."""
+        self._lost = 0
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per new attempt, and one per snapshot of a closed one."""
-        if _is_lost(seen):
-            self._certain.clear()
+        if not seen.plain and _is_lost(seen):
+            self._lost += 1
         message = seen.message
         attempt = _attempt(message) if message is not None else None
         if message is None or attempt is None:
-            return
+            return ()
         operation = attempt.task, attempt.operation
-        latest = self._latest.setdefault(operation, attempt.number)
-        if attempt.number != latest:
-            yield from self._judge(message, attempt.number, latest, operation in self._certain)
-        self._latest[operation] = max(latest, attempt.number)
-        self._certain.add(operation)
+        latest, lost = self._latest.get(operation, (attempt.number, 0))
+        self._latest[operation] = (max(latest, attempt.number), self._lost)
+        forget_oldest(self._latest)
+        if attempt.number == latest:
+            return ()
+        return self._judge(message, attempt.number, latest, lost == self._lost)
 
     def _judge(self, message: Message, number: int, latest: int, certain: bool) -> Iterator[Finding]:
         said = ""
@@ -316,6 +345,8 @@ class Paths:
         message = seen.message
         if message is None or message.kind is None:
             return
+        if not seen.praise and seen.plain and not _may_hold_path(message.event.text):
+            return
         broken = [*self._broken(message)]
         yield from broken or [passed(self._requirement, message)]
 
@@ -329,6 +360,11 @@ class Paths:
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each snapshot is judged when it is seen."""
         return ()
+
+
+def _may_hold_path(text: str) -> bool:
+    """Whether the text of a message has what every path has, as it is or escaped."""
+    return "/" in text or "\\" in text
 
 
 def absolute_path(text: str) -> str:

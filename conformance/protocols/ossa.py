@@ -6,11 +6,11 @@ record may begin in the middle of a conversation; of what then came before it, n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.checks import Observation, failed, passed, timed
+from conformance.checks import Observation, failed, located, passed, same, timed
 from conformance.correlation import Message
 from conformance.events import Opened
 from conformance.findings import Finding, Requirement
@@ -18,13 +18,15 @@ from conformance.instants import Moment, instant
 from conformance.integers import counter
 from conformance.lapses import told
 from conformance.packs import Pack
+from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest
 from conformance.wording import shown
 
 ASSIGNED, COMPLETED, FAILED = "TaskAssigned", "TaskCompleted", "TaskFailed"
-ENDS = [COMPLETED, FAILED]
+ENDS = (COMPLETED, FAILED)
+OF_TASKS = (ASSIGNED, *ENDS)
 
-AGENT = "a2a-communication.schema.json#/definitions/Message/properties/from"
-"""The schema of an agent's address."""
+BESIDE = 100
+"""So many things of one task, or of one agent, are remembered."""
 
 
 def new_message(seen: Observation) -> Message | None:
@@ -53,14 +55,35 @@ class _Assignment:
 
 
 class _Tasks:
-    """Which agent was assigned which task; of several assignments, the newest that follows an end."""
+    """Which agent was assigned which task; of several assignments, the newest that follows an end. Of many
+    tasks the latest are remembered.
+    """
 
     def __init__(self) -> None:
         self._held: dict[str, dict[str, _Assignment]] = {}
+        self._forgotten: Fraction | None = None
+        """When the latest of those that are forgotten was assigned."""
 
     def of(self, task: Any) -> dict[str, _Assignment]:
         """Agent → its assignment of the task."""
-        return self._held.setdefault(task, {}) if isinstance(task, str) else {}
+        return self._held.get(task, {}) if isinstance(task, str) else {}
+
+    def _of(self, task: Any) -> dict[str, _Assignment]:
+        if not isinstance(task, str):
+            return {}
+        found = self._held.setdefault(task, {})
+        for name in oldest(self._held, REMEMBERED_MESSAGES):
+            self._forget(self._held.pop(name))
+        return found
+
+    def _forget(self, task: dict[str, _Assignment]) -> None:
+        made = [created(one.order) for one in task.values() if one.order is not None]
+        self._forgotten = max((time for time in (*made, self._forgotten) if time is not None), default=None)
+
+    def may_be_forgotten(self, order: Message) -> bool:
+        """Whether an assignment that is not known may be one that is forgotten, and only delivered again."""
+        made = created(order)
+        return self._forgotten is not None and (made is None or made <= self._forgotten)
 
     def mine(self, message: Message) -> _Assignment | None:
         """The assignment that a TaskCompleted or TaskFailed is about."""
@@ -68,13 +91,15 @@ class _Tasks:
 
     def see(self, message: Message) -> None:
         """Take over an assignment, or an end."""
-        task = self.of(message.at("/payload/taskId"))
-        if message.is_a([ASSIGNED]):
+        task = self._of(message.at("/payload/taskId"))
+        if message.is_a((ASSIGNED,)):
             held = task.get(str(message.at("/to")))
             if held is None or held.end is not None:
                 task[str(message.at("/to"))] = _Assignment(message)
+                forget_oldest(task, BESIDE)
         elif message.is_a(ENDS) and not any(one.order for one in task.values()):
             task.setdefault(str(message.at("/from")), _Assignment()).end = message
+            forget_oldest(task, BESIDE)
         elif message.is_a(ENDS) and (mine := self.mine(message)) is not None:
             mine.end = message
 
@@ -86,33 +111,40 @@ class Once:
     be assigned and to end, and of which nothing more was heard.
     """
 
+    hears = OF_TASKS
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._tasks = _Tasks()
         self._ended: dict[tuple[str, str], Message] = {}
+        """For praise alone."""
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
-        for key in [key for key, end in self._ended.items() if seen.may_hide(key[0], end.party)]:
-            del self._ended[key]
+        if seen.loses_any:
+            for key in [key for key, end in self._ended.items() if seen.may_hide(key[0], end.party)]:
+                del self._ended[key]
         message = new_message(seen)
-        if message is None or not message.is_a([ASSIGNED, *ENDS]):
+        if message is None or not message.is_a(OF_TASKS):
             return
         task = str(message.at("/payload/taskId"))
-        end = self._completed(message) if message.is_a([ASSIGNED]) else self._ending(message)
+        end = self._completed(message) if message.is_a((ASSIGNED,)) else self._ending(message)
         self._tasks.see(message)
         mine = self._tasks.mine(message)
+        if end is not None and same(end.at("/id"), message.at("/id")):
+            return  # that it is only delivered again is not known any longer
         if end is not None:
             self._ended.pop((task, str(end.at("/from"))), None)
             said = f"{task} had ended with {end.name}, and {message.name} says something more"
             yield failed(self._requirement, message, said, "/payload/taskId", actual=message.name)
-        elif mine is not None and mine.order is not None and mine.end is message:
+        elif seen.praise and mine is not None and mine.order is not None and mine.end is message:
             self._ended[task, str(message.at("/from"))] = message
+            forget_oldest(self._ended)
 
     def _completed(self, message: Message) -> Message | None:
         """The completion that an assignment comes after, by whomever it was."""
         held = self._tasks.of(message.at("/payload/taskId")).values()
-        ends = (one.end for one in held if one.end is not None and one.end.is_a([COMPLETED]))
+        ends = (one.end for one in held if one.end is not None and one.end.is_a((COMPLETED,)))
         return next((end for end in ends if made_before(end, message)), None)
 
     def _ending(self, message: Message) -> Message | None:
@@ -124,6 +156,54 @@ class Once:
         """One finding for each task that stayed ended."""
         if complete:
             yield from (passed(self._requirement, message) for message in self._ended.values())
+
+
+class _Open:
+    """Assignments without an end, by task and agent: found by either, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._orders: dict[tuple[str, str], Message] = {}
+        self._of_task: dict[str, dict[tuple[str, str], None]] = {}
+        self._of_agent: dict[str, dict[tuple[str, str], None]] = {}
+
+    def add(self, key: tuple[str, str], order: Message) -> None:
+        """One more; the oldest is forgotten for it, where there are many."""
+        self._orders[key] = _without_text(order)
+        for known, name in ((self._of_task, key[0]), (self._of_agent, key[1])):
+            known.setdefault(name, {})[key] = None
+        for old in oldest(self._orders):
+            self.pop(old)
+
+    def pop(self, key: tuple[str, str]) -> Message | None:
+        """It is open no longer; the assignment, if it was open."""
+        order = self._orders.pop(key, None)
+        if order is not None:
+            for known, name in ((self._of_task, key[0]), (self._of_agent, key[1])):
+                del known[name][key]
+                if not known[name]:
+                    del known[name]
+        return order
+
+    def drop(self, task: str | None = None, agent: str | None = None) -> None:
+        """None of the task, and none of the agent, is open any longer."""
+        about = [*self._of_task.get(task or "", ()), *self._of_agent.get(agent or "", ())]
+        for key in about:
+            self.pop(key)
+
+    def clear(self) -> None:
+        """None is."""
+        self._orders.clear()
+        self._of_task.clear()
+        self._of_agent.clear()
+
+    def __iter__(self) -> Iterator[tuple[str, str, Message]]:
+        return ((task, agent, order) for (task, agent), order in self._orders.items())
+
+
+def _without_text(message: Message) -> Message:
+    """The message as far as it is needed to say that something stands at its beginning."""
+    line, column = located(message.event, "")
+    return message._replace(event=message.event._replace(text="", value=None, line=line, column=column))
 
 
 class Ended:
@@ -139,39 +219,51 @@ class Ended:
         self._requirement = requirement
         self._pack = pack
         self._tasks = _Tasks()
-        self._open: dict[tuple[str, str], Message] = {}
-        self._heard: set[tuple[str, str]] = set()
-        self._from_start: set[str] = set()
+        self._open = _Open()
+        self._heard: dict[str, int] = {}
+        """The number of the last message from each agent."""
+        self._from_start: dict[str, None] = {}
         self._parties: dict[str, str] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per end of an assigned task."""
         if isinstance(seen.event, Opened):
-            self._from_start.add(seen.event.connection)
+            self._from_start[seen.event.connection] = None
+            forget_oldest(self._from_start)
         message = seen.message
         if message is None or message.kind is None:
-            self._drop(key for key in self._open if seen.loses(key[0]))
+            self._lose(seen)
             return
         agent = str(message.at("/from"))
-        self._heard |= {key for key in self._open if key[1] == agent}
+        self._heard[agent] = message.seq
+        forget_oldest(self._heard)
         if message.known_party:
             self._parties[agent] = message.party
-        if message.is_a([ASSIGNED]):
+            forget_oldest(self._parties)
+        if message.is_a((ASSIGNED,)):
             self._assigned(message, again=seen.again)
         elif message.is_a(ENDS) and not seen.again:
             yield from self._ended(message)
+
+    def _lose(self, seen: Observation) -> None:
+        if seen.lost is None:
+            self._open.clear()
+        for name in seen.lost or ():
+            self._open.drop(task=name)
 
     def _assigned(self, message: Message, *, again: bool) -> None:
         task = message.at("/payload/taskId")
         key = str(task), str(message.at("/to"))
         if message.at("/status") == "failed":
-            self._drop([key])
+            self._open.pop(key)
         elif not again and isinstance(task, str):
             held = self._tasks.of(task).get(key[1])
+            old = held is None and self._tasks.may_be_forgotten(message)
             self._tasks.see(message)
             is_new = held is None or (held.end is not None and not made_before(message, held.end))
-            if is_new and self._is_valid(message):
-                self._open[key] = message
+            if is_new and not old and self._is_valid(message):
+                self._open.pop(key)
+                self._open.add(key, message)
 
     def _is_valid(self, message: Message) -> bool:
         """What is not valid asks nothing of anybody."""
@@ -181,24 +273,22 @@ class Ended:
     def _ended(self, message: Message) -> Iterable[Finding]:
         task, agent = str(message.at("/payload/taskId")), str(message.at("/from"))
         self._tasks.see(message)
-        if self._open.pop((task, agent), None) is not None:
+        if self._open.pop((task, agent)) is not None:
             yield passed(self._requirement, message)
             return
         mine = self._tasks.mine(message)
         if mine is None or mine.order is None:
-            self._drop(key for key in self._open if task == key[0] or agent == key[1])
-
-    def _drop(self, keys: Iterable[tuple[str, str]]) -> None:
-        for key in list(keys):
-            self._open.pop(key, None)
+            self._open.drop(task, agent)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each task that was still open."""
-        for (task, agent), message in self._open.items() if complete else ():
-            if (task, agent) not in self._heard and message.event.connection not in self._from_start:
+        for task, agent, message in self._open if complete else ():
+            heard = self._heard.get(agent, 0) > message.seq
+            if not heard and message.event.connection not in self._from_start:
                 continue
             said = f"the stream ended, and {agent} never said how {task} did, which it was assigned"
             finding = failed(self._requirement, message, said)
+            finding = finding._replace(line=message.event.line, column=message.event.column)
             yield finding._replace(party=self._party(agent, message))
 
     def _party(self, agent: str, message: Message) -> str:
@@ -206,73 +296,10 @@ class Ended:
         return self._parties.get(agent) or (self._pack.peer_of(message.party) if message.known_party else "")
 
 
-class Assigned:
-    """OSSA-COR-001: an end is of a task that was assigned, and comes from the agent to which it was.
-
-    Judged where the record has the task's assignment, or an earlier one to the same agent, and nothing
-    shows that it lacks some. Messages may overtake each other: an assignment that was made before the end
-    may come after it.
-    """
-
-    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
-        self._requirement = requirement
-        self._schemas = pack.schemas()
-        self._assignees: dict[str, list[str]] = {}
-        self._busy: set[str] = set()
-        self._older: set[str] = set()
-        self._lost: set[str] = set()
-        self._gap = False
-        self._early: list[tuple[Message, Finding]] = []
-
-    def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per end of a task that was assigned to who tells it."""
-        self._gap = self._gap or seen.lost is None
-        if seen.message is not None and seen.message.kind is None:
-            self._lost |= seen.lost or frozenset()
-        message = new_message(seen)
-        if message is None or not message.is_a([ASSIGNED, *ENDS]):
-            return
-        task = message.at("/payload/taskId")
-        if message.is_a([ASSIGNED]):
-            self._assignees.setdefault(str(task), []).append(str(message.at("/to")))
-            self._busy.add(str(message.at("/to")))
-            self._early = [row for row in self._early if not _is_order_of(message, row[0])]
-        elif isinstance(task, str) and self._schemas.is_valid(AGENT, message.at("/from")):
-            for finding in self._judge(message, task, str(message.at("/from"))):
-                if finding.ok:
-                    yield finding
-                else:
-                    self._early.append((message, finding))
-
-    def _judge(self, message: Message, task: str, agent: str) -> Iterable[Finding]:
-        assignees = self._assignees.get(task, [])
-        if agent in assignees:
-            yield passed(self._requirement, message)
-        elif task in self._lost or self._gap:
-            return
-        elif assignees:
-            said = f"{task} was assigned to {', '.join(assignees)}, and {agent} tells of its end"
-            yield failed(self._requirement, message, said, "/from", expected=assignees, actual=agent)
-        elif agent not in self._busy or agent in self._older:
-            self._older.add(agent)  # it was assigned tasks before the record began
-        else:
-            said = f"{task} was never assigned to {agent}"
-            yield failed(self._requirement, message, said, "/payload/taskId", actual=task)
-
-    def end(self, complete: bool) -> Iterable[Finding]:
-        """One finding per end of a task that was not assigned to who told it."""
-        if complete and not self._gap:
-            yield from (finding for _, finding in self._early)
-
-
-def _is_order_of(order: Message, end: Message) -> bool:
-    """Whether an assignment is the one that an end is about, though it comes after it."""
-    mine = order.at("/payload/taskId"), order.at("/to")
-    return mine == (end.at("/payload/taskId"), end.at("/from")) and not made_before(end, order)
-
-
 class Retries:
     """OSSA-TSK-002: retryCount of a failed task is not above maxRetries of its assignment."""
+
+    hears = OF_TASKS
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -283,7 +310,7 @@ class Retries:
         message = new_message(seen)
         if message is None:
             return
-        mine = self._tasks.mine(message) if message.is_a([FAILED]) else None
+        mine = self._tasks.mine(message) if message.is_a((FAILED,)) else None
         self._tasks.see(message)
         most = counter(mine.order.at("/payload/retryPolicy/maxRetries")) if mine and mine.order else None
         count = counter(message.at("/payload/retryCount"))
@@ -306,6 +333,8 @@ class Times:
     A deadline that was over when the task was assigned is none that anybody can keep.
     """
 
+    hears = OF_TASKS
+
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._tasks = _Tasks()
@@ -321,9 +350,9 @@ class Times:
             yield from self._judge(message, mine.order)
 
     def _judge(self, message: Message, order: Message) -> Iterable[Finding]:
-        at = "/payload/completedAt" if message.is_a([COMPLETED]) else "/payload/failedAt"
+        at = "/payload/completedAt" if message.is_a((COMPLETED,)) else "/payload/failedAt"
         ended, assigned = instant(message.at(at)), created(order)
-        due = instant(order.at("/payload/deadline")) if message.is_a([COMPLETED]) else None
+        due = instant(order.at("/payload/deadline")) if message.is_a((COMPLETED,)) else None
         if ended is None or assigned is None:
             return
         hopeless = due is not None and due < assigned

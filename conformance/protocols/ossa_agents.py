@@ -1,85 +1,39 @@
-"""OSSA agent-to-agent communication: which question an answer is to, when an agent may speak, and what a
-subscription's counts come to.
-"""
+"""OSSA agent-to-agent communication: when an agent may speak, and what a subscription's counts come to."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
+from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.integers import integral
 from conformance.packs import Pack
-from conformance.protocols.ossa import created, made_before, new_message
+from conformance.protocols.ossa import created, new_message
+from conformance.remembered import forget_oldest, recall
 from conformance.wording import shown, type_name
 
-
-class Answered:
-    """OSSA-COR-002: the queryId of an answer is the correlationId of a question.
-
-    Judged where the record has an earlier question of the one to the other, and nothing shows that it
-    lacks some. A question without correlationId cannot be named, so no answer to it can be wrong. Messages
-    may overtake each other: a question that was made before the answer may come after it.
-    """
-
-    def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
-        self._requirement = requirement
-        self._asked: dict[tuple[str, str], list[str | None]] = {}
-        self._known: set[str] = set()
-        self._lost: set[str] = set()
-        self._older: set[tuple[str, str]] = set()
-        self._gap = False
-        self._early: list[tuple[Message, Finding]] = []
-
-    def see(self, seen: Observation) -> Iterable[Finding]:
-        """One finding per answer to a question that was seen."""
-        self._gap = self._gap or seen.lost is None
-        if seen.message is not None and seen.message.kind is None:
-            self._lost.add(str(seen.message.at("/correlationId")))
-        message = new_message(seen)
-        if message is None:
-            return
-        if message.is_a(["QueryRequest"]):
-            self._ask(message)
-        elif message.is_a(["QueryResponse"]) and isinstance(message.at("/payload/queryId"), str):
-            yield from self._judge(message, str(message.at("/payload/queryId")))
-
-    def _ask(self, message: Message) -> None:
-        name = message.at("/correlationId")
-        pair = str(message.at("/from")), str(message.at("/to"))
-        self._asked.setdefault(pair, []).append(name if isinstance(name, str) else None)
-        self._known |= {name} if isinstance(name, str) else set()
-        self._early = [row for row in self._early if not _is_question_of(message, row[0])]
-
-    def _judge(self, message: Message, name: str) -> Iterable[Finding]:
-        pair = str(message.at("/to")), str(message.at("/from"))
-        asked = self._asked.get(pair, [])
-        if name in self._known:
-            yield passed(self._requirement, message)
-        elif not asked or pair in self._older:
-            self._older.add(pair)  # it was asked before the record began
-        elif None not in asked and name not in self._lost and not self._gap:
-            there_is = ", ".join(shown(one) for one in asked[-5:])
-            said = f"{shown(name)} is the correlationId of no question to {pair[1]} ({there_is})"
-            finding = failed(
-                self._requirement, message, said, "/payload/queryId", expected=asked[-5:], actual=name
-            )
-            self._early.append((message, finding))
-
-    def end(self, complete: bool) -> Iterable[Finding]:
-        """One finding per answer to what nobody asked."""
-        if complete and not self._gap:
-            yield from (finding for _, finding in self._early)
+SAID = 10
+"""So many messages of an agent that has not said that it started are remembered, the latest."""
 
 
-def _is_question_of(question: Message, answer: Message) -> bool:
-    """Whether a question is the one that an answer is to, though it comes after it."""
-    name = question.at("/correlationId")
-    return name == answer.at("/payload/queryId") and not made_before(answer, question)
+class _Said(NamedTuple):
+    """A message of an agent: its name and number, and when it was made, as it is written."""
+
+    name: str
+    seq: int
+    made: JSON
+
+
+def _is_before(one: JSON, other: JSON) -> bool:
+    first, second = instant(one), instant(other)
+    return first is not None and second is not None and first < second
 
 
 class Presence:
@@ -92,14 +46,16 @@ class Presence:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        self._spoken: dict[str, list[Message]] = {}
-        self._stopped: dict[str, Message] = {}
-        self._started: set[str] = set()
+        self._spoken: dict[str, deque[_Said]] = {}
+        self._stopped: dict[str, JSON] = {}
+        """When each agent that had stopped said so, as it is written."""
+        self._started: dict[str, None] = {}
+        """For praise alone."""
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per AgentStarted that comes too late, and per message of an agent that has said it."""
-        for agent in [one for one in self._stopped if seen.loses(one)]:
-            del self._stopped[agent]
+        for agent in [*self._stopped] if seen.lost is None else seen.lost:
+            self._stopped.pop(agent, None)
         message = new_message(seen)
         if message is None or not isinstance(message.at("/from"), str):
             return
@@ -108,30 +64,33 @@ class Presence:
         if own and message.is_a(["AgentStarted"]):
             yield from self._start(message, agent)
         elif own and message.is_a(["AgentStopped"]):
-            self._stopped[agent] = message
+            self._stopped[agent] = message.at("/createdAt")
+            forget_oldest(self._stopped)
         else:
-            yield from self._speak(message, agent)
+            yield from self._speak(seen, message, agent)
 
     def _start(self, message: Message, agent: str) -> Iterable[Finding]:
-        self._started.add(agent)
+        self._started[agent] = None
+        forget_oldest(self._started)
         self._stopped.pop(agent, None)
         began = instant(message.at("/payload/startedAt"))
-        for early in self._spoken.pop(agent, []):
-            when = created(early)
-            if began is not None and when is not None and began <= when and made_before(early, message):
+        made = created(message)
+        for early in self._spoken.pop(agent, ()):
+            when = instant(early.made)
+            if began is not None and when is not None and made is not None and began <= when < made:
                 said = f"{agent} had started at {message.at('/payload/startedAt')}, and its {early.name}, "
                 said += f"number {early.seq}, was made before it said so"
                 yield failed(self._requirement, message, said, "/createdAt", actual=message.at("/createdAt"))
                 return
 
-    def _speak(self, message: Message, agent: str) -> Iterable[Finding]:
-        self._spoken.setdefault(agent, []).append(message)
-        stopped = self._stopped.get(agent)
-        if stopped is not None and made_before(stopped, message):
+    def _speak(self, seen: Observation, message: Message, agent: str) -> Iterable[Finding]:
+        said = _Said(message.name, message.seq, message.at("/createdAt"))
+        recall(self._spoken, agent, partial(deque, maxlen=SAID)).append(said)
+        if agent in self._stopped and _is_before(self._stopped[agent], message.at("/createdAt")):
             del self._stopped[agent]
-            said = f"{agent} had stopped, and says {message.name} all the same"
-            yield failed(self._requirement, message, said, "/from", actual=message.name)
-        elif agent in self._started:
+            text = f"{agent} had stopped, and says {message.name} all the same"
+            yield failed(self._requirement, message, text, "/from", actual=message.name)
+        elif seen.praise and agent in self._started:
             yield passed(self._requirement, message)
 
     def end(self, complete: bool) -> Iterable[Finding]:
@@ -143,6 +102,7 @@ class SuccessRate:
     """OSSA-SUB-002: successRate is the delivered share of all that was tried, `within` so much."""
 
     stateless = True
+    hears = ("Subscription",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
