@@ -232,9 +232,9 @@ class Session:
             access=self._plan.access,
             credentials=self._plan.credentials,
         )
-        transport = self._transport = self._plan.through(make_transport(self._plan.target, options))
-        exchanged, pid = self._cables.exchanged, lambda: transport.pid
-        self._attendance = Attendance(self._queue, options, self.driver, exchanged, pid)
+        target, exchanged = self._plan.target, self._cables.exchanged
+        transport = self._transport = self._plan.through(make_transport(target, options))
+        self._attendance = Attendance(self._queue, options, self.driver, exchanged, transport, target)
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:

@@ -16,7 +16,7 @@ from conformance.wording import shown
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
 
-APART = ("wait", "operate", "read")
+APART = ("wait", "knock", "operate", "read")
 """Steps that no connection is needed for."""
 
 
