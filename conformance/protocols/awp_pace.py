@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Iterable
 
 from conformance.correlation import Message
+from conformance.lapses import Lapse, told
 from conformance.protocols.awp_channels import RESYNC, Frame, frame_of, stale_after
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, Told, rule
-from conformance.protocols.awp_things import MS
+from conformance.protocols.awp_rules import HOLDS, Told, rule, timed
+from conformance.protocols.awp_things import MS, S
 from conformance.protocols.awp_values import tables, whole
 
 
@@ -26,7 +27,7 @@ def current(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-005: the first frame of a channel that was subscribed is of now, and not of the past.
 
     In lockstep, now is the tick. Else `grace` is how much older than the world's latest time stamp it may
-    be, in ms, beside the channel's own period or stale_after_ms.
+    be, in ms, beside the channel's own period or stale_after_ms; and what the machine was late meanwhile.
     """
     session = memory.session(message)
     if message.name == "session.open.result":
@@ -62,12 +63,16 @@ def _first(memory: Memory, message: Message, mode: str) -> Iterable[Told]:
     if found is None or since is None or time is None:
         return
     allowed = 0 if mode == "lockstep" else int(stale_after(found.channel) + memory.options["grace"]) * MS
-    if since - time > allowed:
-        yield Told(
-            f"the first frame is of {time}, and it was {since} when the channel was granted", at, (), time
-        )
-    else:
+    if since - time <= allowed:
         yield HOLDS
+        return
+    said = f"the first frame is of {time}, and it was {since} when the channel was granted"
+    wrong = Told(said, at, (), time)
+    if mode == "lockstep":
+        yield wrong
+    else:
+        older = told((since - time - allowed) / S, found.session.began.event, message.event)
+        yield timed(wrong, older, older.exceeds(0.0))
 
 
 AFRESH = ("world.event", "world.reset.result", "world.restore.result", "session.resume.result")
@@ -77,7 +82,8 @@ AFRESH = ("world.event", "world.reset.result", "world.restore.result", "session.
 @rule("obs.frame", "cmd.frame", *AFRESH)
 def rate(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside; in
-    lockstep, a channel without a rate has one frame a tick.
+    lockstep, a channel without a rate has one frame a tick. A machine that was late lets frames of a longer
+    time come together.
     """
     found, time = frame_of(memory, message), whole(message.at("/params/ts_mono_ns"))
     if message.name in AFRESH:
@@ -90,17 +96,28 @@ def rate(memory: Memory, message: Message) -> Iterable[Told]:
     if found.channel.rate is None:
         yield from _once_a_tick(memory, message, found)
         return
-    times: deque[int] = memory.notes.setdefault(found.place, deque())
-    times.append(time)
-    while times[0] <= time - 1000 * MS:
+    times: deque[tuple[int, float]] = memory.notes.setdefault(found.place, deque())
+    times.append((time, message.event.late))
+    while times[0][0] <= time - 1000 * MS:
         times.popleft()
-    most = found.channel.rate * 1.1 + 2
+    most, late = found.channel.rate * 1.1 + 2, max(0.0, message.event.late - times[0][1])
     if len(times) > most:
-        said = f"{len(times)} frames within a second; the channel was granted {found.channel.rate} Hz"
-        times.clear()
-        yield Told(said, "/params/ts_mono_ns", (found.channel.rate,))
+        yield from _too_many(times, found, most, late)
     elif len(times) > 1:
         yield HOLDS
+
+
+def _too_many(times: deque[tuple[int, float]], found: Frame, most: float, late: float) -> Iterable[Told]:
+    """What is told of more frames within a second than there may be, the first time and when it is sure."""
+    rate, many = found.channel.rate or 0, len(times)
+    said = f"{many} frames within a second; the channel was granted {rate} Hz"
+    wrong = Told(said, "/params/ts_mono_ns", (rate,))
+    if many > most + rate * 1.1 * late:
+        times.clear()
+        yield wrong
+    elif many - 1 <= most:
+        span = (times[-1][0] - times[0][0]) / S
+        yield timed(wrong, Lapse(span, span, late), None)
 
 
 def _once_a_tick(memory: Memory, message: Message, found: Frame) -> Iterable[Told]:
