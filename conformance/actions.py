@@ -65,3 +65,5 @@ class Outcome:
     status: str
     reason: str = ""
     line: int = 0
+    timed: bool = False
+    """Whether that depends on time."""

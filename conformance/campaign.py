@@ -197,11 +197,12 @@ def run_of(plan: Plan, result: Result) -> evaluation.Run:
 def _excused(result: Result) -> Result:
     """The result without what a step holds against an implementation that a late kit may have led to it.
 
-    Who misses the kit's heartbeats is right to give up what it was doing.
+    Who misses the kit's heartbeats is right to give up what it was doing. What else comes of a step is
+    excused where it depends on time only: a wrong answer is wrong however late the kit was.
     """
-    if result.late <= LATE or all(one.ok for one in result.findings):
+    if result.missed <= LATE or all(one.ok for one in result.findings):
         return result
-    but = f", but the kit itself was {result.late:.1f} s late"
+    but = f", but the kit itself was {result.missed:.1f} s late"
     findings = tuple(
         one if one.ok or one.inconclusive else one._replace(message=one.message + but, inconclusive=True)
         for one in result.findings

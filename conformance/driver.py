@@ -365,7 +365,7 @@ class Driver:
     def _end(self, status: str, reason: str, step: Step | None = None) -> None:
         self._waiting, self.courtesy.silent = None, False
         self._steps.clear()
-        self.outcome = Outcome(status, reason, step.line if step else 0)
+        self.outcome = Outcome(status, reason, step.line, step.timed) if step else Outcome(status, reason)
 
     def _flush(self, now: Now) -> list[Action]:
         """The actions of this turn; when there is nothing left to do, a farewell and then `Done`."""
@@ -392,6 +392,5 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "close": Driver._close,
     "drop": Driver._close,
     "ends": Driver._close,
-    "operate": Driver._aside,
-    "read": Driver._aside,
+    **dict.fromkeys(("knock", "operate", "read"), Driver._aside),
 }

@@ -106,7 +106,14 @@ class UnknownProtocol(CannotJudge):
 
 
 class TargetUnavailable(CannotJudge):
-    """The implementation could not be started or reached."""
+    """The implementation could not be started or reached.
+
+    `status` is the one of HTTP with which it refused a connection; 0 where it did nothing of that sort.
+    """
+
+    def __init__(self, said: str, status: int = 0) -> None:
+        super().__init__(said)
+        self.status = status
 
 
 class AccessRefused(TargetUnavailable):

@@ -122,7 +122,18 @@ class Ledger:
         return Result(about, findings=findings, said=said, **{name: row[name] for name in _PLAIN})
 
 
-_PLAIN = ("status", "reason", "line", "seconds", "transcript", "stderr", "heard", "late", "stretched")
+_PLAIN = (
+    "status",
+    "reason",
+    "line",
+    "seconds",
+    "transcript",
+    "stderr",
+    "heard",
+    "late",
+    "missed",
+    "stretched",
+)
 
 
 def _finding(row: dict[str, Any]) -> Finding:

@@ -61,7 +61,7 @@ class Librarian:
     async def _carry_out(self, action: Aside) -> None:
         try:
             found = await self._looked(action)
-            await self._queue.put(Attended(_outcome(found), tuple(found)))
+            await self._queue.put(Attended.of(found))
         except (ConformanceError, OSError) as error:
             await self._queue.put(Attended(Outcome("inconclusive", str(error))))
 
@@ -97,15 +97,6 @@ def _findings(
             yield Finding(requirement, False, party, message=said, inconclusive=own[0].open)
         else:
             yield Finding(requirement, True, party)
-
-
-def _outcome(found: Sequence[Finding]) -> Outcome | None:
-    """How the scenario ends for that, if it does."""
-    against = [one for one in found if not one.ok]
-    worst = min(against, key=lambda one: one.inconclusive, default=None)
-    if worst is None:
-        return None
-    return Outcome("inconclusive" if worst.inconclusive else "failed", worst.message)
 
 
 def newest(folder: Path, mark: bytes) -> Path | None:

@@ -7,7 +7,7 @@ changed back when the scenario ends, however it ends, where a step says how.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +31,16 @@ class Attended:
 
     outcome: Outcome | None = None
     found: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, found: Sequence[Finding]) -> Attended:
+        """What was found, and how the scenario ends for that, if it does."""
+        against = [one for one in found if not one.ok]
+        worst = min(against, key=lambda one: one.inconclusive, default=None)
+        if worst is None:
+            return cls(None, tuple(found))
+        status = "inconclusive" if worst.inconclusive else "failed"
+        return cls(Outcome(status, worst.message), tuple(found))
 
 
 class Operator:

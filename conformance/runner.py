@@ -62,6 +62,8 @@ class Result:
     """What the kit's steps sent, and what it was to break."""
     late: float = 0.0
     """How late the kit itself was with anything, at worst, in seconds."""
+    missed: float = 0.0
+    """The same with what a step's finding may be due to: heartbeats, or anything where it depends on time."""
     attempt: int = 1
     """Which of the scenario's runs it was, from 1."""
     stretched: float = 1.0
@@ -200,8 +202,7 @@ class Session:
             "role": plan.role,
             "began": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
-        redaction = transcript.Redaction(plan.pack.secrets, plan.key)
-        writer = transcript.Writer(self._file, header, redaction)
+        writer = transcript.Writer(self._file, header, transcript.Redaction(plan.pack.secrets, plan.key))
         keeps = any(step.verb == "read" for step in scenario.steps)
         self._cables = Cables(self._queue, writer, plan.role, scenario.role, keeps=keeps)
 
@@ -232,9 +233,9 @@ class Session:
             access=self._plan.access,
             credentials=self._plan.credentials,
         )
-        transport = self._transport = self._plan.through(make_transport(self._plan.target, options))
-        exchanged, pid = self._cables.exchanged, lambda: transport.pid
-        self._attendance = Attendance(self._queue, options, self.driver, exchanged, pid)
+        target, exchanged = self._plan.target, self._cables.exchanged
+        transport = self._transport = self._plan.through(make_transport(target, options))
+        self._attendance = Attendance(self._queue, options, self.driver, exchanged, transport, target)
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
@@ -267,6 +268,7 @@ class Session:
 
     def result(self, outcome: Outcome, seconds: float) -> Result:
         """What the session leaves behind."""
+        missed, worst = self.driver.courtesy.late, self._cables.strain.worst
         return Result(
             self._scenario,
             outcome.status,
@@ -278,7 +280,8 @@ class Session:
             tuple(self.driver.findings),
             self._cables.heard,
             tuple(self.driver.announcements.said),
-            max(self.driver.courtesy.late, self._cables.strain.worst),
+            max(missed, worst),
+            max(missed, worst) if outcome.timed else missed,
             attempt=self._attempt,
             stretched=round(self._cables.strain.stretch, 2),
             names=self.driver.names,

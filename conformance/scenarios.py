@@ -52,6 +52,11 @@ class Step:
         """The requirements that what this step sends breaks on purpose."""
         return self._named("breaks")
 
+    @property
+    def timed(self) -> bool:
+        """Whether what it finds depends on time, and so on how late the kit was too."""
+        return self.verb == "never" or "deadline" in self.args or bool(self.args.get("timely"))
+
     def _named(self, member: str) -> tuple[str, ...]:
         named = self.args.get(member, ())
         return (named,) if isinstance(named, str) else tuple(named)
@@ -86,7 +91,7 @@ class Scenario:
 
 VERBS = (
     *("send", "raw", "request", "reply", "expect", "never", "wait"),
-    *("silence", "given", "set", "connect", "close", "drop", "ends", "operate", "read"),
+    *("silence", "given", "set", "connect", "close", "drop", "ends", "knock", "operate", "read"),
 )
 """What a step may do; `repeat` and `use` are written out when a scenario is read."""
 

@@ -69,10 +69,10 @@ class _Tapped:
         """As the transport itself has it."""
         return self.inner.pid
 
-    async def open(self, credential: str = "") -> Connection:
+    async def open(self, credential: str = "", query: str = "") -> Connection:
         """Open a connection with the tap on it."""
         try:
-            connection = await self.inner.open(credential)
+            connection = await self.inner.open(credential, query)
         except TargetUnavailable as error:
             self.tap.refused = self.tap.refused or error
             raise

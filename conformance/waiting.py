@@ -16,7 +16,7 @@ from conformance.wording import shown
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
 
-APART = ("wait", "operate", "read")
+APART = ("wait", "knock", "operate", "read")
 """Steps that no connection is needed for."""
 
 
@@ -96,7 +96,10 @@ class Waiting:
             return f"{gist(message, secrets)} came, which must not come here"
         if verb != "expect" or self.is_for(message):
             return ""
-        return f"{gist(message, secrets)} came instead of {wanted_}" if self._is_instead(message) else ""
+        if not self._is_instead(message):
+            return ""
+        said = f"{gist(message, secrets)} came instead of {wanted_}"
+        return f"{said} as awaited: {self._mistake(message, secrets)}" if message.is_a([wanted_]) else said
 
     def _is_instead(self, message: Message) -> bool:
         return any(fits(kind, match, message) for kind, match in self.instead.items())
@@ -111,8 +114,12 @@ class Waiting:
             return f"{asked} was to be answered with {article} {found}; it got the {other} {got}"
         if difference(self.match, message.value) is None:
             return ""
-        mistake = difference(masked(self.match, secrets), masked(message.value, secrets))
-        return f"the answer to {asked} is otherwise: {mistake or 'in a member that is secret'}"
+        return f"the answer to {asked} is otherwise: {self._mistake(message, secrets)}"
+
+    def _mistake(self, message: Message, secrets: Container[str]) -> str:
+        """How the message differs from what was awaited, without secrets."""
+        found = difference(masked(self.match, secrets), masked(message.value, secrets))
+        return found or "in a member that is secret"
 
 
 def allowed(step: Step, patience: float) -> float:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -244,6 +245,20 @@ def test_only_what_runs_already_has_others_beside_it() -> None:
     ):
         widened(made, ("ws://127.0.0.1:1",))
     assert widened(made, ()) is made
+
+
+def test_where_several_run_no_operator_acts_on_one_of_them(tmp_path: Path) -> None:
+    config, pack = tmp_path / "ics.toml", find("awp@0.1-draft.7")
+    config.write_text('[ics.operator]\nestop_engage = "kill -USR1 7"\nestop_release = "kill -USR2 7"\n')
+    one, other = "ws://127.0.0.1:1", ("ws://127.0.0.1:2",)
+    request = Request(pack, one, config=config)
+    with pytest.raises(
+        UsageError, match=r"--beside does not go with .* in estop-lockstep one would act on a "
+    ):
+        widened(prepare(request), other)
+    calm = prepare(replace(request, scenarios=("action-*",)))
+    assert widened(calm, other).plan.more == other
+    assert widened(prepare(replace(request, config=None)), other).plan.more == other
 
 
 # ── how many the implementation bears ────────────────────────────────────────────────────────────

@@ -711,3 +711,30 @@ def test_the_kit_waits_longer_but_no_deadline_is_put_off() -> None:
         assert play.driver.deadline() == due
     assert stated.driver.since(2.0) == 0.0
     assert agent("- wait: 2 s\n").driver.since(2.0) == 2.0
+
+
+# ── what depends on time ─────────────────────────────────────────────────────────────────────────
+
+WRONG = {"jsonrpc": "2.0", "id": 1, "error": {"code": 3008, "message": "AWP_ACTION_UNKNOWN"}}
+PROVED = "- request: ping\n  proves: AWP-CTL-004\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "said", "timed"),
+    [
+        (PROVED, WRONG, False),
+        (PROVED + "  timely: true\n", WRONG, True),
+        (PROVED + "  deadline: 2 s\n", WRONG, True),
+        ("- never: session.state\n  for: 1 s\n  proves: AWP-SES-009\n", STATE, True),
+        ("- expect: ping\n  instead: {session.state: {}}\n  proves: AWP-SAF-001\n", STATE, False),
+        (
+            "- expect: ping\n  instead: {session.state: {}}\n  timely: true\n  proves: AWP-SAF-001\n",
+            STATE,
+            True,
+        ),
+    ],
+)
+def test_an_outcome_says_whether_it_depends_on_time(steps: str, said: dict[str, Any], timed: bool) -> None:
+    outcome = world(steps).hears(said).driver.outcome
+    assert outcome is not None
+    assert (outcome.status, outcome.timed) == ("failed", timed)

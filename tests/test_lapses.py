@@ -110,6 +110,8 @@ SLOW = [
     Slow(AWP, "begun-when-it-was-over", "AWP-ACT-007", 0.05),
     Slow(AWP, "abort-takes-too-long", "AWP-LIF-010", 0.1),
     Slow(AWP, "approval-too-late", "AWP-APR-003", 3.0),
+    Slow(AWP, "twice-the-rate", "AWP-DAT-003", 0.03),
+    Slow(AWP, "subscribed-to-the-past", "AWP-OBS-005", 0.4),
     Slow(VA, "later-than-the-timeout", "VA-TSK-002", 0.0),
     Slow(VA, "progress-after-cancel", "VA-CAN-001", 1.5),
     Slow(VA, "replaced-attempt-is-blocked", "VA-COR-004", 0.0),

@@ -194,13 +194,35 @@ def test_what_a_step_holds_against_it_is_inconclusive_where_the_kit_was_late(tmp
     """The implementation may have given up because the kit's heartbeats did not come."""
     wrong = Finding("VA-MSG-002", False, "agent", 0, "failed came")
     right = Finding("VA-MSG-004", True, "agent")
-    for late, status, verdicts in ((0.4, "failed", [False, False]), (0.6, "inconclusive", [True, False])):
-        made = Result(scenario("- wait: 1 s\n"), "failed", "failed came", findings=(wrong, right), late=late)
+    for missed, status, verdicts in ((0.4, "failed", [False, False]), (0.6, "inconclusive", [True, False])):
+        found = (wrong, right)
+        made = Result(
+            scenario("- wait: 1 s\n"), "failed", "failed came", findings=found, late=0.9, missed=missed
+        )
         run = run_of(plan(tmp_path, "stdio:x"), made)
         assert run.status == status
         assert [one.inconclusive for one in run.evidence.findings] == verdicts
     assert run.reason == "failed came, but the kit itself was 0.6 s late"
     assert run.evidence.findings[0].message == run.reason
+
+
+def late_result(tmp_path: Path, *, timed: bool, beat: float) -> Result:
+    """Of a kit whose timers were 0.9 s late, and its heartbeats so late as is said."""
+    session = Session(plan(tmp_path, "stdio:x"), scenario("- wait: 1 s\n"))
+    session._cables.strain.worst, session.driver.courtesy.late = 0.9, beat
+    asyncio.run(session.close())
+    return session.result(Outcome("failed", "failed came", 5, timed), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("timed", "beat", "missed"), [(False, 0.0, 0.0), (False, 0.7, 0.7), (True, 0.0, 0.9), (True, 1.5, 1.5)]
+)
+def test_only_what_depends_on_time_is_excused_by_any_delay(
+    timed: bool, beat: float, missed: float, tmp_path: Path
+) -> None:
+    """A wrong answer is wrong however late the kit was, unless its heartbeats were."""
+    result = late_result(tmp_path, timed=timed, beat=beat)
+    assert (result.missed, result.late) == (missed, max(0.9, beat))
 
 
 def test_a_slow_first_answer_makes_the_kit_wait_longer_and_the_result_says_so(tmp_path: Path) -> None:

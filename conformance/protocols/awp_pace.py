@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Iterable
 
 from conformance.correlation import Message
+from conformance.lapses import Lapse, told
 from conformance.protocols.awp_channels import RESYNC, stale_after
 from conformance.protocols.awp_record import Memory
-from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule
-from conformance.protocols.awp_things import MS, Frame, Session
+from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule, timed
+from conformance.protocols.awp_things import MS, Frame, S, Session
 from conformance.protocols.awp_values import tables, whole
 
 
@@ -26,7 +27,7 @@ def current(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-005: the first frame of a channel that was subscribed is of now, and not of the past.
 
     In lockstep, now is the tick. Else `grace` is how much older than the world's latest time stamp it may
-    be, in ms, beside the channel's own period or stale_after_ms.
+    be, in ms, beside the channel's own period or stale_after_ms; and what the machine was late meanwhile.
     """
     session, notes, name = memory.here, memory.notes, message.name
     if name == "session.open.result":
@@ -38,12 +39,12 @@ def current(memory: Memory, message: Message) -> Iterable[Told]:
         _expect(memory, message, session)
         return NOTHING
     frame = memory.frame
-    told = _first(memory, frame) if frame is not None and frame.place in notes else NOTHING
+    said = _first(memory, message, frame) if frame is not None and frame.place in notes else NOTHING
     if message.party != "agent":
         now = _now(memory, message)
         if now is not None and now > notes.get(session.key, 0):
             notes[session.key] = now
-    return told
+    return said
 
 
 def _expect(memory: Memory, message: Message, session: Session) -> None:
@@ -66,19 +67,23 @@ def _now(memory: Memory, message: Message) -> int | None:
     return whole(memory.params.get("tick" if lockstep else "ts_mono_ns"))
 
 
-def _first(memory: Memory, found: Frame) -> Iterable[Told]:
+def _first(memory: Memory, message: Message, found: Frame) -> Iterable[Told]:
     lockstep = memory.mode == "lockstep"
     at, time = ("/params/tick", found.tick) if lockstep else ("/params/ts_mono_ns", found.time)
     since = memory.notes.pop(found.place)
     if time is None:
         return
     allowed = 0 if lockstep else int(stale_after(found.channel) + memory.options["grace"]) * MS
-    if since - time > allowed:
-        yield Told(
-            f"the first frame is of {time}, and it was {since} when the channel was granted", at, (), time
-        )
-    else:
+    if since - time <= allowed:
         yield HOLDS
+        return
+    said = f"the first frame is of {time}, and it was {since} when the channel was granted"
+    wrong = Told(said, at, (), time)
+    if lockstep:
+        yield wrong
+    else:
+        older = told((since - time - allowed) / S, found.session.began.event, message.event)
+        yield timed(wrong, older, older.exceeds(0.0))
 
 
 AFRESH = ("world.event", "world.reset.result", "world.restore.result", "session.resume.result")
@@ -88,35 +93,50 @@ AFRESH = ("world.event", "world.reset.result", "world.restore.result", "session.
 @rule("obs.frame", "cmd.frame", *AFRESH)
 def rate(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside; in
-    lockstep, a channel without a rate has one frame a tick.
+    lockstep, a channel without a rate has one frame a tick. A machine that was late lets frames of a longer
+    time come together.
     """
     found = memory.frame
     if message.name in AFRESH:
         session = memory.here
-        memory.forget(session.key if session else None)
-        memory.forget(str(message.at("/result/session_id")))
+        if session is not None:
+            memory.forget(session.key)
+        if message.name == "session.resume.result":
+            memory.forget(str(message.at("/result/session_id")))
         return NOTHING
     if found is None:
         return NOTHING
     if found.channel.rate is not None:
-        return NOTHING if found.time is None else _in_a_second(memory, found, found.time, found.channel.rate)
+        return NOTHING if found.time is None else _in_a_second(memory, message, found, found.time)
     if memory.mode != "lockstep":
         return NEVER_ANYTHING
     return NOTHING if found.time is None or found.tick is None else _once_a_tick(memory, found, found.tick)
 
 
-def _in_a_second(memory: Memory, found: Frame, time: int, granted: float) -> Iterable[Told]:
-    times: deque[int] | None = memory.notes.get(found.place)
+def _in_a_second(memory: Memory, message: Message, found: Frame, time: int) -> Iterable[Told]:
+    times: deque[tuple[int, float]] | None = memory.notes.get(found.place)
     if times is None:
         times = memory.notes[found.place] = deque()
-    times.append(time)
-    while times[0] <= time - 1000 * MS:
+    times.append((time, message.event.late))
+    while times[0][0] <= time - 1000 * MS:
         times.popleft()
-    if len(times) > granted * 1.1 + 2:
-        said = f"{len(times)} frames within a second; the channel was granted {granted} Hz"
-        times.clear()
-        return [Told(said, "/params/ts_mono_ns", (granted,))]
+    most = (found.channel.rate or 0) * 1.1 + 2
+    if len(times) > most:
+        return _too_many(times, found, most, max(0.0, message.event.late - times[0][1]))
     return PRAISED if len(times) > 1 else NOTHING
+
+
+def _too_many(times: deque[tuple[int, float]], found: Frame, most: float, late: float) -> Iterable[Told]:
+    """What is told of more frames within a second than there may be, the first time and when it is sure."""
+    rate, many = found.channel.rate or 0, len(times)
+    said = f"{many} frames within a second; the channel was granted {rate} Hz"
+    wrong = Told(said, "/params/ts_mono_ns", (rate,))
+    if many > most + rate * 1.1 * late:
+        times.clear()
+        yield wrong
+    elif many - 1 <= most:
+        span = (times[-1][0] - times[0][0]) / S
+        yield timed(wrong, Lapse(span, span, late), None)
 
 
 def _once_a_tick(memory: Memory, found: Frame, tick: int) -> Iterable[Told]:

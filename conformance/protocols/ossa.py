@@ -61,7 +61,7 @@ class _Tasks:
 
     def __init__(self) -> None:
         self._held: dict[str, dict[str, _Assignment]] = {}
-        self._forgotten: Fraction | None = None
+        self._forgotten: Moment | None = None
         """When the latest of those that are forgotten was assigned."""
 
     def of(self, task: Any) -> dict[str, _Assignment]:

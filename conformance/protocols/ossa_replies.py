@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from conformance.checks import Observation, failed, passed
@@ -30,7 +29,7 @@ class Early:
     """Findings against what came before what may explain it, by what that would have to name."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, tuple[object, Fraction | None]] = {}
+        self._waiting: dict[int, tuple[object, Moment | None]] = {}
         self._named: dict[object, dict[int, Finding]] = {}
 
     def add(self, name: object, message: Message, finding: Finding) -> None:

@@ -121,10 +121,11 @@ class Transport(Protocol):
     def pid(self) -> int:
         """The id of the process that the target is, if this began it and it runs; else 0."""
 
-    async def open(self, credential: str = "") -> Connection:
+    async def open(self, credential: str = "", query: str = "") -> Connection:
         """Open one more connection: `stdio` starts a fresh process for each.
 
-        To a server, it is opened with the credential of this name of `Options.credentials`.
+        To a server, it is opened with the credential of this name of `Options.credentials`, and `query`,
+        as a URL has it, beside what the URL of the target has.
 
         Raises:
             TargetUnavailable: it cannot be started or reached; `str()` says why in one sentence.

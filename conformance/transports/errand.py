@@ -218,7 +218,7 @@ class ErrandTransport:
         """Each message has a process of its own: always 0."""
         return 0
 
-    async def open(self, credential: str = "") -> ErrandConnection:
+    async def open(self, credential: str = "", query: str = "") -> ErrandConnection:
         """A connection. That there is no such program is told when the first message was sent."""
         connection = ErrandConnection(self._words, self._options, self._children)
         self._connections.append(connection)

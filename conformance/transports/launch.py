@@ -32,12 +32,12 @@ class LaunchTransport:
         """The id of the process, while it runs."""
         return living(self._children)
 
-    async def open(self, credential: str = "") -> Connection:
+    async def open(self, credential: str = "", query: str = "") -> Connection:
         """Start the server unless it was started, and connect to it."""
         async with self._starting:
             if self._server is None:
                 self._server = await self._start()
-        return await self._server.open(credential)
+        return await self._server.open(credential, query)
 
     async def shutdown(self) -> None:
         """Close the connections, then end the server by SIGTERM, as is usual for servers."""

@@ -51,7 +51,7 @@ class ListenTransport:
         """The id of the process, while it runs."""
         return living(self._children)
 
-    async def open(self, credential: str = "") -> WebSocketConnection:
+    async def open(self, credential: str = "", query: str = "") -> WebSocketConnection:
         """Start the implementation unless it was started, and wait until it connects once more."""
         async with self._starting:
             if not self._children:

@@ -91,9 +91,9 @@ class MutatingTransport:
         """As the other has it."""
         return self._inner.pid
 
-    async def open(self, credential: str = "") -> MutatingConnection:
+    async def open(self, credential: str = "", query: str = "") -> MutatingConnection:
         """Open one more connection."""
-        connection = await self._inner.open(credential)
+        connection = await self._inner.open(credential, query)
         self._opened += 1
         self._mutator.opened(str(self._opened))
         return MutatingConnection(connection, str(self._opened), self._mutator)

@@ -76,7 +76,7 @@ class StdioTransport:
         """The id of the process that was started last, while it runs."""
         return living(self._children)
 
-    async def open(self, credential: str = "") -> StdioConnection:
+    async def open(self, credential: str = "", query: str = "") -> StdioConnection:
         """Start a process. That it exits at once is no error here: `receive` tells."""
         child = await start(self._words, self._options)
         self._children.append(child)

@@ -238,13 +238,14 @@ class WebSocketTransport:
         """Whose process the server is, is not known: always 0."""
         return 0
 
-    async def open(self, credential: str = "") -> WebSocketConnection:
+    async def open(self, credential: str = "", query: str = "") -> WebSocketConnection:
         """Connect and shake hands."""
         access = self._options.credentials[credential] if credential else self._options.access
         try:
-            socket = await self._connect(access)
+            socket = await self._connect(access, _asking(self._url, query))
         except (OSError, EOFError, ValueError, WebSocketException) as error:
-            raise _condition(error)(self._why(error, access)) from None
+            refused = error.response.status_code if isinstance(error, InvalidStatus) else 0
+            raise _condition(error)(self._why(error, access), refused) from None
         connection = WebSocketConnection(socket, self._options, _shown(self._url))
         self._connections.append(connection)
         chosen = socket.subprotocol
@@ -260,13 +261,13 @@ class WebSocketTransport:
             await connection.finish(CLOSE * self._options.patience)
         await asyncio.gather(*(connection.ended() for connection in self._connections))
 
-    async def _connect(self, access: Access) -> Socket:
+    async def _connect(self, access: Access, url: str) -> Socket:
         subprotocols = [Subprotocol(name) for name in access.offered(self._options.subprotocols)]
         secure: dict[str, Any] = {}
         if access.context is not None and parse_uri(self._url).secure:
             secure["ssl"] = access.context
         connecting = connect(
-            self._url,
+            url,
             subprotocols=subprotocols or None,
             additional_headers=access.headers,
             compression=None,  # messages are to be judged as they were sent
@@ -323,6 +324,11 @@ def _os_reason(error: OSError) -> str:
     # Where several addresses were tried, asyncio gives the numbers in the text only.
     numbers = [error.errno] if error.errno else [int(n) for n in re.findall(r"\[Errno (\d+)\]", str(error))]
     return ", ".join(dict.fromkeys(os.strerror(n).lower() for n in numbers))
+
+
+def _asking(url: str, query: str) -> str:
+    """The URL with more in its query."""
+    return url if not query else f"{url}{'&' if '?' in url else '?'}{query}"
 
 
 def _shown(url: str) -> str:

@@ -548,6 +548,25 @@ def lets_everybody_approve(world: World) -> None:
     instead(world, "_rpc_approval_respond", respond)
 
 
+@fault("AWP-LIF-008", "close-outranks-cancel-streaming")
+def ends_for_the_cancel_what_its_session_ends(world: World) -> None:
+    def close(honest: Callable[..., None], s: Any, *given: Any) -> None:
+        causes = {one.action_id: one.cancel_reason for one in s.running.values()}
+        honest(s, *given)
+        for one in s.running.values():
+            one.cancel_reason = causes[one.action_id] or one.cancel_reason
+
+    instead(world, "_close_session", close)
+
+
+@fault("AWP-SEC-006", "credential-in-url")
+def lets_in_by_url(world: World) -> None:
+    def split(honest: Callable[..., Any], url: str) -> Any:
+        return honest(url)._replace(query="")
+
+    instead(server, "urlsplit", split)
+
+
 @fault("AWP-AUD-006", "audit")
 def writes_down_the_token(world: World) -> None:
     audit.redact = lambda message, *given: message
