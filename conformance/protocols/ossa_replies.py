@@ -14,6 +14,7 @@ from typing import Any
 from conformance.checks import Observation, failed, passed
 from conformance.correlation import Message
 from conformance.findings import Finding, Requirement
+from conformance.instants import Moment
 from conformance.packs import Pack
 from conformance.protocols.ossa import ASSIGNED, BESIDE, OF_TASKS, created, new_message
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest, recall
