@@ -9,7 +9,16 @@ from conformance.checks import Observation
 from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
-from conformance.protocols.awp_things import NUMBERED, Action, Channel, Frame, Session, numbered
+from conformance.protocols.awp_course import ANY, MOVED, Course
+from conformance.protocols.awp_things import (
+    NUMBERED,
+    Action,
+    Channel,
+    Frame,
+    Session,
+    numbered,
+    situation,
+)
 from conformance.protocols.awp_values import number, table, tables, whole
 
 ENDED = 250
@@ -21,6 +30,8 @@ Step = tuple[str | None, str | None]
 FRAMES: Final = ("obs.frame", "cmd.frame")
 
 _NO_PARAMS: Final[dict[str, Any]] = {}
+
+_NOWHERE: Final = situation("", False, True)
 
 
 class Memory:
@@ -43,8 +54,14 @@ class Memory:
         """The params of the message that is judged; none where it has none."""
         self.here: Session | None = None
         """The session of its connection, if one is known."""
-        self.mode = ""
-        """The time model of that."""
+        self.situation = _NOWHERE
+        """That of the session."""
+        self.tick: int | None = None
+        """The tick that a frame, or a message of `NUMBERED`, says."""
+        self.time: int | None = None
+        """The session time that such a message says."""
+        self.case = ANY
+        """What is the case with a frame or a status, as far as that is known."""
         self.number: int | None = None
         """Its status_seq, if it is one of `NUMBERED` and has one."""
         self.is_news = False
@@ -61,7 +78,8 @@ class Memory:
         self.judged = False
         """Whether the message that is observed now can be judged."""
         self._due: Message | None = None
-        self.noted: list[dict[Any, Any]] = [self.given]
+        self._courses: dict[str, Course] = {}
+        self.noted: list[dict[Any, Any]] = [self.given, self._courses]
         """The notes of all rules."""
         self.sessions: dict[str, Session] = {}
         self._by_token: dict[str, dict[str, None]] = {}
@@ -75,7 +93,8 @@ class Memory:
     def attend(self, seen: Observation) -> bool:
         """Learn from what came before; whether this message can be judged, of which nothing is learnt yet."""
         if seen is not self.now:
-            self.catch_up()
+            if self._due is not None:
+                self.catch_up()
             self.now = seen
             self.judged = self._meet(seen)
         return self.judged
@@ -95,14 +114,16 @@ class Memory:
             self._lose(seen)
             return False
         self._look_at(message)
-        if seen.moved and any(one.move.illegal and not one.report for one in seen.moved):
-            # What cannot be is another requirement's finding, and nothing follows from it.
-            self._follow(message)
-            self._doubt(message)
-            return False
-        self._due = message
-        if self.number is not None and not self.again:
-            self._take_number(self.number)
+        for moved in seen.moved:
+            if moved.move.illegal and not moved.report:
+                # What cannot be is another requirement's finding, and nothing follows from it.
+                self._follow(message)
+                self._doubt(message)
+                return False
+        if message.name in _LESSONS:
+            self._due = message
+        if self.here is not None:
+            self._take(message, self.here)
         return True
 
     def _miss(self, seen: Observation) -> None:
@@ -114,30 +135,62 @@ class Memory:
 
     def _look_at(self, message: Message) -> None:
         """What rules ask of every message, or of many."""
-        name, here = message.name, self.session(message)
+        name, key = message.name, self._current.get(message.event.connection)
+        here = self.here = None if key is None else self.sessions.get(key)
         params = message.value.get("params") if type(message.value) is dict else None
-        self.here, self.mode = here, "" if here is None else here.mode
         self.params = params if type(params) is dict else _NO_PARAMS
         self.again = self.is_news = False
         self.number = self.frame = self.of = self.step = None
+        self.situation, self.case = _NOWHERE if here is None else here.situation, ANY
         if name in FRAMES:
-            if here is not None:
-                here.framed = here.framed or name == "obs.frame"
-                self.frame = here.frame(self.params)
+            self._look_at_frame(here, shown=name == "obs.frame")
         elif name in NUMBERED:
             self.number = numbered(message)
             self._count(message, self.number)
+            self.tick, self.time = whole(self.params.get("tick")), whole(self.params.get("ts_mono_ns"))
             if name == "action.status":
-                self.of = _named(self, message)
-                self.step = None if self.of is None else self.of.state, _said(self.params.get("state"))
+                self._look_at_status(here)
 
-    def _take_number(self, number: int) -> None:
-        session = self.here
-        if session is not None:
-            before = self.given.get(session.key, -1)
-            if number > before:
-                self.given[session.key] = number
-            self.is_news = number > max(before, 0)
+    def _look_at_frame(self, here: Session | None, *, shown: bool) -> None:
+        params = self.params
+        tick, time = self.tick, self.time = whole(params.get("tick")), whole(params.get("ts_mono_ns"))
+        place = whole(params.get("channel_id"))
+        if here is None:
+            return
+        channel = None if place is None else here.channels.get(place)
+        if channel is not None and place is not None:
+            frame = channel.shown if shown else channel.commanded
+            frame = self.frame = frame or channel.frame(here, place, shown=shown)
+            self.case = frame.follow(params, tick, time)
+        if shown:
+            here.framed = True
+            here.course.show(place, tick, time, noted=here.whole and here.direct)
+
+    def _look_at_status(self, here: Session | None) -> None:
+        state = self.params.get("state")
+        action = None if here is None else here.actions.get(str(self.params.get("action_id")))
+        self.of, before = action, None if action is None else action.state
+        self.step = before, state if isinstance(state, str) else None
+        if here is not None:
+            pace = here.course.pace
+            moved = pace.advances and (self.tick != pace.tick or self.time != pace.time)
+            self.case = MOVED if moved else 0
+
+    def _take(self, message: Message, here: Session) -> None:
+        """Take over how late it is, and which number was given, from a message that can be judged."""
+        course, now = here.course, _now(self, message)
+        if now is not None and now > course.clock:
+            course.clock = now
+        if self.number is not None and not self.again:
+            before = self.given.get(here.key, -1)
+            if self.number > before:
+                self.given[here.key] = self.number
+            self.is_news = self.number > max(before, 0)
+
+    @property
+    def mode(self) -> str:
+        """The time model of the session; empty where that is not known."""
+        return self.situation.mode
 
     @property
     def complete(self) -> bool:
@@ -156,10 +209,17 @@ class Memory:
         self.doubted += 1
         for one in about:
             self.doubts[one] = self.doubted
-            if one is None:
-                self.given.clear()
+            self._void(one)
+
+    def _void(self, about: str | None) -> None:
+        """What is known of the course of a session, or of all of them, may be wrong."""
+        for key in [*self._courses, *self.given] if about is None else [about]:
+            self.given.pop(key, None)
+            session = self.sessions.get(key)
+            if session is not None:
+                self._courses[key] = session.doubt()
             else:
-                self.given.pop(one, None)
+                self._courses.pop(key, None)
 
     def _scope(self, message: Message) -> list[str]:
         """What the message is about: its connection, and the session of that, if one is known."""
@@ -185,7 +245,7 @@ class Memory:
 
     def status(self) -> tuple[Session, Action, int] | None:
         """The session, the action and the session time of a status; None where one of them is not known."""
-        session, action, now = self.here, self.of, whole(self.params.get("ts_mono_ns"))
+        session, action, now = self.here, self.of, self.time
         return None if session is None or action is None or now is None else (session, action, now)
 
     def others(self, message: Message) -> Iterable[Session]:
@@ -288,7 +348,9 @@ class Memory:
 
     def _open(self, message: Message) -> None:
         request = message.request
-        self._begin(message, table(request.at("/params")) if request else {}, whole=request is not None)
+        asked = table(request.at("/params")) if request else {}
+        session = self._begin(message, asked, whole=request is not None)
+        session.course.clock = whole(message.at("/result/tick")) or 0
 
     def _begin(self, message: Message, asked: dict[str, Any], *, whole: bool) -> Session:
         connection, ready = message.event.connection, table(message.at("/result"))
@@ -306,6 +368,9 @@ class Memory:
             message,
             framed=connection in self.opened,
         )
+        session.again = session.key in self.sessions
+        session.change()
+        session.course = self._courses.setdefault(session.key, session.course)
         self._current[connection] = session.key
         self.sessions[session.key] = session
         self._note_token(session)
@@ -319,6 +384,7 @@ class Memory:
             session = self._begin(message, {}, whole=False)
         session.connection = message.event.connection
         session.resumed += 1
+        session.change()
         self._over.pop(session.key, None)
         session.use({**ready, "granted": session.granted or ready.get("granted")})
         self._note_token(session)
@@ -352,6 +418,7 @@ class Memory:
         session = self.session(message)
         if session is not None and (message.name != "session.state" or _says(message) == "closed"):
             session.closed = True
+            session.change()
             self._end(session.key)
 
     def _admit(self, message: Message) -> None:
@@ -381,10 +448,6 @@ def _named(memory: Memory, message: Message) -> Action | None:
     return session.actions.get(str(name)) if session else None
 
 
-def _said(state: Any) -> str | None:
-    return state if isinstance(state, str) else None
-
-
 def _is_about(key: Any, name: str) -> bool:
     return bool(key == name or (isinstance(key, tuple) and name in key))
 
@@ -404,6 +467,22 @@ def _take(action: Action, message: Message, at: str) -> None:
         if state not in action.entered:
             action.entered[state] = whole(told.get("ts_mono_ns"))
             action.told[state] = message.event
+
+
+_SHOWING = frozenset(("obs.frame", "action.status", "session.state"))
+"""What says as params how late it is."""
+
+
+def _now(memory: Memory, message: Message) -> int | None:
+    """How late it is by what the world says: the tick in lockstep, else the time."""
+    lockstep = memory.mode == "lockstep"
+    if message.name in _SHOWING:
+        return memory.tick if lockstep else memory.time
+    if message.name == "world.tick.result" and lockstep:
+        return whole(message.at("/result/tick"))
+    if message.name == "ping.result" and not lockstep and message.party != "agent":
+        return whole(message.at("/result/transmit_ns"))
+    return None
 
 
 _LESSONS: dict[str, Callable[[Memory, Message], None]] = {

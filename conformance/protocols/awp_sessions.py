@@ -182,7 +182,9 @@ def identity(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 @rule(
-    "obs.frame", "action.status", "session.state", "world.event", "session.telemetry", "session.resume.result"
+    *("obs.frame", "action.status", "session.state", "world.event", "session.telemetry"),
+    "session.resume.result",
+    resumed=True,
 )
 def replaced(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-010: a session that was resumed on a new connection says nothing more on the old one."""
@@ -218,7 +220,7 @@ NOTIFIED = ("obs.frame", "action.status", "world.event", "session.telemetry")
 ANSWERED = ("session.close.result", "session.open.result", "session.resume.result")
 
 
-@rule(*ANSWERED, *NOTIFIED, ending=_stayed_closed, begins=["session.close.result"])
+@rule(*ANSWERED, *NOTIFIED, ending=_stayed_closed, begins=["session.close.result"], closed=True)
 def silent(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-006: after the answer to session.close, nothing more is said of the session.
 
