@@ -15,6 +15,7 @@ from conformance.correlation import Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.lifecycles import Move
 from conformance.packs import Pack
+from conformance.protocols.awp_values import table
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest, recall
 
 CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
@@ -70,9 +71,10 @@ class _Admitted:
             return
         at, request = _REPORTS.get(message.name), message.request
         if at is not None:
-            action = self.find(seen.session, message, f"{at}/action_id")
+            said = table(message.at(at))
+            action = self._actions.get((seen.session, str(said.get("action_id"))))
             if action is not None:
-                _report(action, message, at, legal=not any(moved.move.illegal for moved in seen.moved))
+                _report(action, said, legal=not any(moved.move.illegal for moved in seen.moved))
         elif request is not None and request.is_a(["action.submit"]):
             self._answered(seen.session, message, request)
 
@@ -82,7 +84,7 @@ class _Admitted:
             action = _Action(_content(request))
             self._actions[session, str(request.at("/params/action_id"))] = action
             forget_oldest(self._actions, REMEMBERED_MESSAGES)
-            _report(action, message, "/result")
+            _report(action, table(message.at("/result")))
 
     def _lose(self, seen: Observation) -> None:
         for (session, name), known in self._actions.items():
@@ -184,10 +186,9 @@ def _by_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return one.keys() != other.keys() and all(same(one[name], other[name]) for name in shared)
 
 
-def _report(action: _Action, message: Message, at: str, *, legal: bool = True) -> None:
+def _report(action: _Action, said: dict[str, Any], *, legal: bool = True) -> None:
     """Take over what a message says of the action, unless it is older than what is known."""
-    said = message.at(at)
-    state, number = (said.get("state"), said.get("status_seq")) if isinstance(said, dict) else (None, None)
+    state, number = said.get("state"), said.get("status_seq")
     if not isinstance(number, int):
         action.state = None
     elif number > action.number:

@@ -68,6 +68,11 @@ class Course:
     advance: Advance | None = None
     pace: Pace = field(default_factory=Pace)
 
+    def tell(self, now: int | None) -> None:
+        """The world has said how late it is."""
+        if now is not None and now > self.clock:
+            self.clock = now
+
     def show(self, place: int | None, tick: int | None, time: int | None, *, noted: bool) -> None:
         """A frame of this channel, tick and time came; its time is `noted` if all frames are on record."""
         if noted and time not in self.times:

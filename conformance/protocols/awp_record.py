@@ -122,7 +122,7 @@ class Memory:
                 return False
         if message.name in _LESSONS:
             self._due = message
-        if self.here is not None:
+        if self.here is not None and message.name in _TELLING:
             self._take(message, self.here)
         return True
 
@@ -165,6 +165,7 @@ class Memory:
         if shown:
             here.framed = True
             here.course.show(place, tick, time, noted=here.whole and here.direct)
+            here.course.tell(tick if here.mode == "lockstep" else time)
 
     def _look_at_status(self, here: Session | None) -> None:
         state = self.params.get("state")
@@ -178,9 +179,7 @@ class Memory:
 
     def _take(self, message: Message, here: Session) -> None:
         """Take over how late it is, and which number was given, from a message that can be judged."""
-        course, now = here.course, _now(self, message)
-        if now is not None and now > course.clock:
-            course.clock = now
+        here.course.tell(_now(self, message))
         if self.number is not None and not self.again:
             before = self.given.get(here.key, -1)
             if self.number > before:
@@ -469,18 +468,18 @@ def _take(action: Action, message: Message, at: str) -> None:
             action.told[state] = message.event
 
 
-_SHOWING = frozenset(("obs.frame", "action.status", "session.state"))
-"""What says as params how late it is."""
+_TELLING = frozenset((*NUMBERED, "world.tick.result", "ping.result"))
+"""What gives a number, or says how late it is."""
 
 
 def _now(memory: Memory, message: Message) -> int | None:
     """How late it is by what the world says: the tick in lockstep, else the time."""
-    lockstep = memory.mode == "lockstep"
-    if message.name in _SHOWING:
+    lockstep, name = memory.mode == "lockstep", message.name
+    if name in ("action.status", "session.state"):
         return memory.tick if lockstep else memory.time
-    if message.name == "world.tick.result" and lockstep:
+    if name == "world.tick.result" and lockstep:
         return whole(message.at("/result/tick"))
-    if message.name == "ping.result" and not lockstep and message.party != "agent":
+    if name == "ping.result" and not lockstep and message.party != "agent":
         return whole(message.at("/result/transmit_ns"))
     return None
 

@@ -215,10 +215,7 @@ class _Panel:
         frame = memory.frame
         if frame is not None:
             return self._see_frame(frame, message)
-        case = memory.situation, memory.again, memory.step, memory.case
-        rows = self._asked.get(case)
-        if rows is None:
-            rows = self._asked[case] = self._to_ask(case)
+        rows = self._to_ask((memory.situation, memory.again, memory.step, memory.case))
         return self._hear(rows, message) if rows else NO_FINDINGS
 
     def _see_frame(self, frame: Frame, message: Message) -> Iterable[Finding]:
@@ -229,8 +226,8 @@ class _Panel:
             asked = channel.known[self] = _Asked()
         rows = asked.rows.get(frame.case)
         if rows is None:
-            case = memory.situation, False, None, frame.case
-            rows = asked.rows[frame.case] = [row for row in self._to_ask(case) if row[3] not in asked.settled]
+            every = self._to_ask((memory.situation, False, None, frame.case))
+            rows = asked.rows[frame.case] = [row for row in every if row[3] not in asked.settled]
         found = self._hear(rows, message) if rows else NO_FINDINGS
         if frame.case & FRESH and self._shows and not found:
             channel.payload_found, channel.flags_found = (
@@ -255,13 +252,17 @@ class _Panel:
         return found
 
     def _to_ask(self, case: _Case) -> list[_Row]:
-        situation, again, step, what = case
-        return [
-            (rule.question.judge, rule.notes, rule.parameters, rule, waits)
-            for rule, waits in self._rules
-            if rule.question.asks(situation, again, step)
-            and (rule in self._beginning or rule.question.may_matter(situation, what))
-        ]
+        rows = self._asked.get(case)
+        if rows is None:
+            rows = self._asked[case] = [*self._that_matter(*case)]
+        return rows
+
+    def _that_matter(self, situation: Situation, again: bool, step: Step | None, what: int) -> Iterable[_Row]:
+        for rule, waits in self._rules:
+            question = rule.question
+            begins = rule in self._beginning
+            if question.asks(situation, again, step) and (begins or question.may_matter(situation, what)):
+                yield question.judge, rule.notes, rule.parameters, rule, waits
 
     def _settle(self, rule: _Ruled) -> None:
         frame = self._memory.frame
