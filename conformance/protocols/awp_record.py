@@ -10,19 +10,16 @@ from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import Closed, Opened
 from conformance.packs import Pack
 from conformance.protocols.awp_course import ANY, MOVED, Course
+from conformance.protocols.awp_registry import Registry
 from conformance.protocols.awp_things import (
     NUMBERED,
     Action,
-    Channel,
     Frame,
     Session,
     numbered,
     situation,
 )
-from conformance.protocols.awp_values import number, table, tables, whole
-
-ENDED = 250
-"""So many sessions are remembered at least that are over."""
+from conformance.protocols.awp_values import table, whole
 
 Step = tuple[str | None, str | None]
 """A status: the state in which its action is known to have stood before, and the one that it says."""
@@ -81,14 +78,12 @@ class Memory:
         self._courses: dict[str, Course] = {}
         self.noted: list[dict[Any, Any]] = [self.given, self._courses]
         """The notes of all rules."""
-        self.sessions: dict[str, Session] = {}
-        self._by_token: dict[str, dict[str, None]] = {}
-        self._over: dict[str, None] = {}
-        self.opened: dict[str, str] = {}  # connection → where it leads, where that is known
-        self.ended: dict[str, Closed] = {}
-        self._current: dict[str, str] = {}
-        self._greetings: dict[str, Message] = {}
-        self._manifests: dict[str, dict[str, Any]] = {}
+        self.registry = Registry(self._courses, self.noted)
+        self.sessions, self.opened, self.ended = (
+            self.registry.sessions,
+            self.registry.opened,
+            self.registry.ended,
+        )
 
     def attend(self, seen: Observation) -> bool:
         """Learn from what came before; whether this message can be judged, of which nothing is learnt yet."""
@@ -129,13 +124,13 @@ class Memory:
     def _miss(self, seen: Observation) -> None:
         """What is observed is no message that could be understood."""
         if seen.message is None and isinstance(seen.event, (Opened, Closed)):
-            self._connected(seen.event)
+            self.registry.connected(seen.event)
         if seen.lost is None or seen.message is not None:
             self._lose(seen)
 
     def _look_at(self, message: Message) -> None:
         """What rules ask of every message, or of many."""
-        name, key = message.name, self._current.get(message.event.connection)
+        name, key = message.name, self.registry.current.get(message.event.connection)
         here = self.here = None if key is None else self.sessions.get(key)
         params = message.value.get("params") if type(message.value) is dict else None
         self.params = params if type(params) is dict else _NO_PARAMS
@@ -222,21 +217,8 @@ class Memory:
 
     def _scope(self, message: Message) -> list[str]:
         """What the message is about: its connection, and the session of that, if one is known."""
-        session = self.session(message)
+        session = self.registry.session(message)
         return [message.event.connection, *([session.key] if session else [])]
-
-    def session(self, message: Message) -> Session | None:
-        """The session of the message's connection, if one is known."""
-        key = self._current.get(message.event.connection)
-        return None if key is None else self.sessions.get(key)
-
-    def greeting(self, message: Message) -> Message | None:
-        """The last answer to initialize on the message's connection."""
-        return self._greetings.get(message.event.connection)
-
-    def manifest(self, message: Message) -> dict[str, Any]:
-        """The manifest that was last given on the message's connection."""
-        return self._manifests.get(message.event.connection, {})
 
     def action(self, message: Message) -> Action | None:
         """The action that the message that is judged names, a status or a result."""
@@ -246,49 +228,6 @@ class Memory:
         """The session, the action and the session time of a status; None where one of them is not known."""
         session, action, now = self.here, self.of, self.time
         return None if session is None or action is None or now is None else (session, action, now)
-
-    def others(self, message: Message) -> Iterable[Session]:
-        """Other sessions that are open, on connections that are."""
-        for session in self.sessions.values():
-            elsewhere = session.connection != message.event.connection
-            if elsewhere and not session.closed and session.connection not in self.ended:
-                yield session
-
-    def with_token(self, token: Any) -> list[Session]:
-        """The sessions that have this token."""
-        keys = self._by_token.get(token, ()) if isinstance(token, str) else self.sessions
-        known = (self.sessions.get(key) for key in keys)
-        return [one for one in known if one is not None and one.ready.get("session_token") == token]
-
-    def _note_token(self, session: Session) -> None:
-        token = session.ready.get("session_token")
-        if isinstance(token, str):
-            self._by_token.setdefault(token, {})[session.key] = None
-
-    def _end(self, key: str) -> None:
-        """The session is over, or its connection is; the latest of those are remembered."""
-        self._over[key] = None
-        if len(self._over) >= 2 * ENDED:
-            self._drop([*self._over][:ENDED])
-
-    def _drop(self, keys: list[str]) -> None:
-        gone: set[Any] = set(keys)
-        for key in keys:
-            del self._over[key]
-            session = self.sessions.pop(key, None)
-            if session is None:
-                continue
-            self._by_token.pop(str(session.ready.get("session_token")), None)
-            if self.ended.pop(session.connection, None) is not None:
-                gone.add(session.connection)
-                self.opened.pop(session.connection, None)
-                for known in (self._current, self._greetings, self._manifests):
-                    known.pop(session.connection, None)
-        for notes in self.noted:
-            for about in [
-                one for one in notes if one in gone or (type(one) is tuple and not gone.isdisjoint(one))
-            ]:
-                del notes[about]
 
     def _lose(self, seen: Observation) -> None:
         """Something could not be understood, and may have been anything."""
@@ -318,110 +257,14 @@ class Memory:
                 action.state = None
         session.number = max(session.number, given or 0)
 
-    def _connected(self, event: Opened | Closed) -> None:
-        """A connection begins or ends."""
-        if isinstance(event, Opened):
-            self.opened[event.connection] = event.detail
-            self.ended.pop(event.connection, None)
-            for known in (self._current, self._greetings, self._manifests):
-                known.pop(event.connection, None)
-        else:
-            self.ended[event.connection] = event
-            key = self._current.get(event.connection)
-            if key is not None:
-                self._end(key)
-
     def _follow(self, message: Message) -> None:
         """Learn from a message."""
         learn = _LESSONS.get(message.name)
         if learn is not None:
             learn(self, message)
 
-    def _greet(self, message: Message) -> None:
-        self._greetings[message.event.connection] = message
-        if not message.name.endswith(".error"):
-            self._manifests[message.event.connection] = table(message.at("/result"))
-
-    def _remanifest(self, message: Message) -> None:
-        self._manifests[message.event.connection] = table(message.at("/result"))
-
-    def _open(self, message: Message) -> None:
-        request = message.request
-        asked = table(request.at("/params")) if request else {}
-        session = self._begin(message, asked, whole=request is not None)
-        session.course.clock = whole(message.at("/result/tick")) or 0
-
-    def _begin(self, message: Message, asked: dict[str, Any], *, whole: bool) -> Session:
-        connection, ready = message.event.connection, table(message.at("/result"))
-        greeting = self._greetings.get(connection)
-        greeted = greeting.request if greeting else None
-        agent = table(greeted.at("/params")) if greeted else {}
-        session = Session(
-            str(ready.get("session_id")),
-            connection,
-            asked,
-            ready,
-            self._manifests.get(connection, {}),
-            agent,
-            whole,
-            message,
-            framed=connection in self.opened,
-        )
-        session.again = session.key in self.sessions
-        session.change()
-        session.course = self._courses.setdefault(session.key, session.course)
-        self._current[connection] = session.key
-        self.sessions[session.key] = session
-        self._note_token(session)
-        self._grant(session, table(ready.get("granted")).get("channels"))
-        return session
-
-    def _resume(self, message: Message) -> None:
-        ready = table(message.at("/result"))
-        session = self.sessions.get(str(ready.get("session_id")))
-        if session is None:
-            session = self._begin(message, {}, whole=False)
-        session.connection = message.event.connection
-        session.resumed += 1
-        session.change()
-        self._over.pop(session.key, None)
-        session.use({**ready, "granted": session.granted or ready.get("granted")})
-        self._note_token(session)
-        self._current[message.event.connection] = session.key
-        self._grant(session, table(ready.get("granted")).get("channels"))
-
-    def _subscribe(self, message: Message) -> None:
-        session = self.session(message)
-        if session is not None:
-            self._grant(session, message.at("/result/granted"))
-
-    def _grant(self, session: Session, rows: Any) -> None:
-        declared = tables(session.manifest.get("observation_channels"))
-        declared += tables(session.manifest.get("command_channels"))
-        session.channels = {
-            place: Channel(
-                str(row.get("channel")),
-                number(row.get("rate_hz")),
-                next((one for one in declared if one.get("id") == row.get("channel")), {}),
-            )
-            for row in tables(rows)
-            if (place := whole(row.get("channel_id"))) is not None
-        }
-
-    def _closing(self, message: Message) -> None:
-        session = self.session(message)
-        if session is not None and session.closing is None:
-            session.closing = message
-
-    def _closed(self, message: Message) -> None:
-        session = self.session(message)
-        if session is not None and (message.name != "session.state" or _says(message) == "closed"):
-            session.closed = True
-            session.change()
-            self._end(session.key)
-
     def _admit(self, message: Message) -> None:
-        session, request = self.session(message), message.request
+        session, request = self.registry.session(message), message.request
         if session is None or request is None:
             return
         name = str(request.at("/params/action_id"))
@@ -432,7 +275,7 @@ class Memory:
             _take(session.actions[name], message, "/result")
 
     def _status(self, message: Message) -> None:
-        session = self.session(message)
+        session = self.registry.session(message)
         at = "/result" if message.request else "/params"
         if session is not None:
             name = str(table(message.at(at)).get("action_id"))
@@ -449,10 +292,6 @@ def _named(memory: Memory, message: Message) -> Action | None:
 
 def _is_about(key: Any, name: str) -> bool:
     return bool(key == name or (isinstance(key, tuple) and name in key))
-
-
-def _says(message: Message) -> Any:
-    return message.at("/params/state")
 
 
 def _take(action: Action, message: Message, at: str) -> None:
@@ -485,16 +324,16 @@ def _now(memory: Memory, message: Message) -> int | None:
 
 
 _LESSONS: dict[str, Callable[[Memory, Message], None]] = {
-    "initialize.result": Memory._greet,
-    "initialize.error": Memory._greet,
-    "world.manifest.result": Memory._remanifest,
-    "session.open.result": Memory._open,
-    "session.resume.result": Memory._resume,
-    "obs.subscribe.result": Memory._subscribe,
-    "obs.unsubscribe.result": Memory._subscribe,
-    "session.close": Memory._closing,
-    "session.close.result": Memory._closed,
-    "session.state": Memory._closed,
+    "initialize.result": lambda memory, message: memory.registry.greet(message),
+    "initialize.error": lambda memory, message: memory.registry.greet(message),
+    "world.manifest.result": lambda memory, message: memory.registry.remanifest(message),
+    "session.open.result": lambda memory, message: memory.registry.open(message),
+    "session.resume.result": lambda memory, message: memory.registry.resume(message),
+    "obs.subscribe.result": lambda memory, message: memory.registry.subscribe(message),
+    "obs.unsubscribe.result": lambda memory, message: memory.registry.subscribe(message),
+    "session.close": lambda memory, message: memory.registry.closing(message),
+    "session.close.result": lambda memory, message: memory.registry.closed(message),
+    "session.state": lambda memory, message: memory.registry.closed(message),
     "action.submit.result": Memory._admit,
     "action.status": Memory._status,
     "action.cancel.result": Memory._status,
