@@ -14,6 +14,9 @@ I53: Final = (-(2**53 - 1), 2**53 - 1)
 """The same with a sign."""
 
 
+_GREATEST: Final = U53[1]
+
+
 def integral(value: JSON) -> bool:
     """Whether a value is an integer, as JSON Schema means it: `1.0` and `1e3` are, true is not."""
     if isinstance(value, Decimal):
@@ -34,6 +37,6 @@ def bounds_fault(value: JSON, low: int, high: int) -> str | None:
 
 def counter(value: JSON) -> int | None:
     """A value as an integer within U53, or None where it is none (which is the schema's matter)."""
-    if type(value) is int and 0 <= value <= U53[1]:
+    if type(value) is int and 0 <= value <= _GREATEST:
         return value
-    return None if bounds_fault(value, *U53) is not None else int(value)
+    return None if value is None or bounds_fault(value, *U53) is not None else int(value)

@@ -16,6 +16,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urldefrag
 
+import orjson
+
 from conformance import jsontext
 from conformance.errors import BadPack
 from conformance.events import JSON
@@ -137,7 +139,7 @@ class Schemas:
         self._conditions: dict[int, str] = {}
         self._validators: dict[str, Any] = {}
         self._judges: dict[str, Callable[[JSON], bool]] = {}
-        self.embedded: dict[tuple[str, str], Callable[[JSON], bool] | None] = {}
+        self.embedded: dict[tuple[str, str | bytes], Callable[[JSON], bool] | None] = {}
 
     def uri(self, location: str) -> str:
         """The absolute URI of a location such as `file.schema.json#/$defs/name`."""
@@ -347,13 +349,20 @@ def embedded(schemas: Schemas, document: JSON, pointer: str) -> Callable[[JSON],
     One session after the other has the same schema, and one judge of it serves for all.
     """
     document = extract(document, pointer)
-    key = pointer, json.dumps(document, default=str)
+    key = pointer, _written(document)
     known = schemas.embedded
     if key not in known:
         if len(known) >= EMBEDDED:
             known.clear()
         known[key] = _embedded(schemas, document, pointer)
     return known[key]
+
+
+def _written(document: JSON) -> str | bytes:
+    try:
+        return orjson.dumps(document)
+    except (TypeError, UnicodeEncodeError):  # a number that it does not hold, or half a character
+        return json.dumps(document, default=str)
 
 
 EMBEDDED = 256

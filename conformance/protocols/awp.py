@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from conformance.checks import Observation, failed, passed, same
@@ -15,82 +14,14 @@ from conformance.correlation import Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.lifecycles import Move
 from conformance.packs import Pack
+from conformance.protocols.awp_admitted import REPORTS, Admitted, Submitted, content_of
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest, recall
-
-CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
-"""The members that make two submissions identical or not (AWP-ACT-001, AWP-ACT-009)."""
 
 CONFLICT = 3004
 UNKNOWN = 3008
 
 
-def _content(message: Message) -> dict[str, Any]:
-    # AWP-ACT-009: absent from both, or present in both with equal JSON values.
-    params = message.at("/params")
-    return {name: params[name] for name in CONTENT if name in params} if isinstance(params, dict) else {}
-
-
-@dataclass(slots=True)
-class _Action:
-    """An admitted action: what was submitted, and the last state and number the world reported.
-
-    The state is None where nobody knows it.
-    """
-
-    content: dict[str, Any]
-    state: Any = None
-    number: int = 0
-
-
 _SUBMISSION = ("action.submit", "action.submit.result", "action.submit.error")
-
-
-class _Admitted:
-    """The admitted actions of a record, by session and id, and what was last said of each."""
-
-    def __init__(self) -> None:
-        self._actions: dict[tuple[str, str], _Action] = {}
-        self._now: Observation | None = None
-        self.before: _Action | None = None
-        """The action that was known under the id of a submission before this answer to it."""
-
-    def find(self, session: str, message: Message, pointer: str) -> _Action | None:
-        """The action that a message names at the pointer."""
-        return self._actions.get((session, str(message.at(pointer))))
-
-    def attend(self, seen: Observation) -> None:
-        """Learn from an observation, once for all who ask."""
-        if seen is self._now:
-            return
-        self._now, self.before = seen, None
-        if seen.loses_any:
-            self._lose(seen)
-        message = seen.message
-        if message is None:
-            return
-        at, request = _REPORTS.get(message.name), message.request
-        if at is not None:
-            action = self.find(seen.session, message, f"{at}/action_id")
-            if action is not None:
-                _report(action, message, at, legal=not any(moved.move.illegal for moved in seen.moved))
-        elif request is not None and request.is_a(["action.submit"]):
-            self._answered(seen.session, message, request)
-
-    def _answered(self, session: str, message: Message, request: Message) -> None:
-        self.before = self.find(session, request, "/params/action_id")
-        if self.before is None and message.at("/error/code") is None:
-            action = _Action(_content(request))
-            self._actions[session, str(request.at("/params/action_id"))] = action
-            forget_oldest(self._actions, REMEMBERED_MESSAGES)
-            _report(action, message, "/result")
-
-    def _lose(self, seen: Observation) -> None:
-        for (session, name), known in self._actions.items():
-            known.state = None if seen.loses(name, session) else known.state
-
-
-_REPORTS = {"action.status": "/params", "action.cancel.result": "/result"}
-"""Where messages say what became of an action."""
 
 
 class Idempotence:
@@ -106,13 +37,13 @@ class Idempotence:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._judges = spec["parameters"]["judges"]
-        self._admitted = _Admitted()
+        self._admitted = Admitted()
         self._learns = True
 
     @property
     def hears(self) -> tuple[str, ...]:
         """The submissions and their answers; and for the one that learns for all, what becomes of them."""
-        return (*_SUBMISSION, *(_REPORTS if self._learns else ()))
+        return (*_SUBMISSION, *(REPORTS if self._learns else ()))
 
     def joins(self, shared: dict[str, Any]) -> None:
         """What was admitted is known to all alike, and the first one learns it."""
@@ -123,7 +54,7 @@ class Idempotence:
         """One finding per resubmission for the agent, one per answer to it for the world."""
         admitted, message = self._admitted, seen.message
         admitted.attend(seen)
-        if message is None or message.name in _REPORTS:
+        if message is None or message.name in REPORTS:
             return ()
         if message.is_a(["action.submit"]):
             return self._submitted(seen.session, message)
@@ -135,17 +66,17 @@ class Idempotence:
         action = self._admitted.find(session, message, "/params/action_id")
         if action is None or self._judges != "agent":
             return
-        if same(action.content, _content(message)):
+        if same(action.content, content_of(message)):
             yield passed(self._requirement, message)
             return
         said = "an admitted action_id is submitted again with other content"
         yield failed(self._requirement, message, said, "/params/action_id")
 
-    def _answered(self, action: _Action, message: Message, request: Message) -> Iterable[Finding]:
+    def _answered(self, action: Submitted, message: Message, request: Message) -> Iterable[Finding]:
         refused = message.at("/error/code")
-        if self._judges != ("values" if _by_values(action.content, _content(request)) else "plain"):
+        if self._judges != ("values" if _by_values(action.content, content_of(request)) else "plain"):
             return
-        if not same(action.content, _content(request)):
+        if not same(action.content, content_of(request)):
             yield self._judge_conflict(message, refused)
         elif refused is not None or action.state is not None:
             yield self._judge_repeat(message, action, refused)
@@ -157,7 +88,7 @@ class Idempotence:
         said += "a result" if refused is None else f"error {refused}"
         return failed(self._requirement, message, said, expected=(CONFLICT,), actual=refused)
 
-    def _judge_repeat(self, message: Message, action: _Action, refused: Any) -> Finding:
+    def _judge_repeat(self, message: Message, action: Submitted, refused: Any) -> Finding:
         if refused is not None:
             said = f"an identical resubmission reports the action's state, and this refuses it with {refused}"
             return failed(self._requirement, message, said, "/error/code", actual=refused)
@@ -182,16 +113,6 @@ def _by_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
         return json.dumps(one, default=str) != json.dumps(other, default=str)
     shared = one.keys() & other.keys()
     return one.keys() != other.keys() and all(same(one[name], other[name]) for name in shared)
-
-
-def _report(action: _Action, message: Message, at: str, *, legal: bool = True) -> None:
-    """Take over what a message says of the action, unless it is older than what is known."""
-    said = message.at(at)
-    state, number = (said.get("state"), said.get("status_seq")) if isinstance(said, dict) else (None, None)
-    if not isinstance(number, int):
-        action.state = None
-    elif number > action.number:
-        action.state, action.number = (state if legal else None), number
 
 
 class Refusal:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import between
+from conformance.protocols.awp_course import FRESH, JUMP, NO_TICK, REMEMBERED
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import (
     EVER_PRAISED,
@@ -21,7 +22,6 @@ from conformance.protocols.awp_rules import (
 )
 from conformance.protocols.awp_things import MS, Channel, Place, Session
 from conformance.protocols.awp_values import names, table, tables, whole
-from conformance.remembered import forget_oldest
 
 KEYFRAME, RESYNC = 1, 8
 """Bits of a frame's flags."""
@@ -42,7 +42,7 @@ def modality(memory: Memory, message: Message) -> Iterable[Told]:
     return [Told(f"a frame in {mine}, which the agent does not consume", "/params", tuple(consumed), mine)]
 
 
-@rule("obs.frame", mode="lockstep")
+@rule("obs.frame", mode="lockstep", case=NO_TICK)
 def tick(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-002: a frame of a per-tick channel in lockstep carries its tick."""
     found = memory.frame
@@ -53,9 +53,6 @@ def tick(memory: Memory, message: Message) -> Iterable[Told]:
     if found.tick is not None or memory.params.get("tick") is not None:
         return PRAISED
     return [Told("a frame of a per-tick channel without tick", "/params", ("tick",))]
-
-
-CHANGES = ("session.open.result", "session.resume.result", "obs.subscribe.result", "obs.unsubscribe.result")
 
 
 @rule("obs.frame", "obs.unsubscribe.result")
@@ -72,7 +69,7 @@ def keyframes(memory: Memory, message: Message) -> Iterable[Told]:
         return NOTHING
     if found.flags & KEYFRAME:
         notes[found.place] = (seq, seq)
-        return PRAISED
+        return PRAISED if "keyframe_interval" in found.channel.declared else EVER_PRAISED
     last = notes.get(found.place)
     if last is None:
         notes[found.place] = (None, seq)
@@ -104,29 +101,23 @@ def stale_after(channel: Channel) -> float:
     return float(stated) if stated is not None else 2000 / rate if rate else 0.0
 
 
-@rule("obs.frame", *CHANGES)
+@rule("obs.frame", case=JUMP)
 def gaps(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-006: on a reliable channel no frame is missing, except before one that resynchronizes."""
-    if message.name != "obs.frame":
-        _start_again(memory, message)
-        return NOTHING
     found = memory.frame
     if found is None or not found.session.inline:
         return NOTHING
     if not found.channel.reliable:
         return NEVER_ANYTHING
-    seq, last = found.seq, memory.notes.get(found.place)
-    if seq is None:
-        return NOTHING
-    memory.notes[found.place] = seq
-    if last is None or found.flags & RESYNC or seq <= last:
+    seq, last = found.seq, found.last_seq
+    if seq is None or last is None or found.flags & RESYNC or seq <= last:
         return NOTHING  # that it does not grow is another requirement's matter
     if seq == last + 1:
         return PRAISED
     return [Told(f"frame {seq} follows {last} on a reliable channel", "/params/seq", (last + 1,), seq)]
 
 
-@rule("obs.frame", "session.resume.result", begins=["session.resume.result"])
+@rule("obs.frame", "session.resume.result", begins=["session.resume.result"], resumed=True)
 def resync(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-008: after a resumption, a reliable channel goes on with a keyframe that resynchronizes."""
     if message.name != "obs.frame":
@@ -143,7 +134,7 @@ def resync(memory: Memory, message: Message) -> Iterable[Told]:
         yield Told(said, "/params/flags", (KEYFRAME | RESYNC,), found.flags)
 
 
-@rule("obs.frame")
+@rule("obs.frame", case=FRESH)
 def size(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-011: no frame is greater than the max_frame_bytes of the endpoint that carries it."""
     session, payload = memory.here, memory.params.get("payload_b64")
@@ -160,31 +151,15 @@ def size(memory: Memory, message: Message) -> Iterable[Told]:
     return [Told(said, "/params/payload_b64", (most,), length)]
 
 
-REMEMBERED = 10_000
-"""So many frames of a session are remembered; what is older is not known any longer."""
-
-
-@rule("obs.frame", "action.submit")
+@rule("action.submit")
 def basis(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-ACT-007: basis_ts_mono_ns is the ts_mono_ns of a frame that the session got."""
-    session, notes = memory.here, memory.notes
-    if session is None or not (session.whole and session.inline):
+    session, stated = memory.here, whole(memory.params.get("basis_ts_mono_ns"))
+    if session is None or stated is None or not (session.whole and session.inline and memory.complete):
         return NOTHING
-    if message.name == "obs.frame":
-        frame = memory.frame
-        time = whole(memory.params.get("ts_mono_ns")) if frame is None else frame.time
-        times = notes.get(session.key)
-        if times is None:
-            times = notes[session.key] = {}
-        if time not in times:
-            times[time] = True
-            if time is None or (len(times) > REMEMBERED and forget_oldest(times, REMEMBERED)):
-                notes["forgotten", session.key] = True
+    if session.course.forgotten:
         return NOTHING
-    stated = whole(memory.params.get("basis_ts_mono_ns"))
-    if stated is None or not memory.complete or ("forgotten", session.key) in notes:
-        return NOTHING
-    if stated in notes.get(session.key, {}):
+    if stated in session.course.times:
         return PRAISED
     said = f"no frame of the session is of {stated}"
     return [Told(said, "/params/basis_ts_mono_ns", (), stated)]

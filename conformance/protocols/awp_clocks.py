@@ -9,6 +9,7 @@ from typing import NamedTuple
 from conformance.correlation import Message
 from conformance.events import Event
 from conformance.lapses import between, told
+from conformance.protocols.awp_course import MOVED, Advance, Pace
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_things import WAITING, S, Session
@@ -20,35 +21,17 @@ def _per_tick(session: Session) -> list[int]:
     return [place for place, channel in session.channels.items() if channel.rate is None and session.inline]
 
 
-@dataclass(slots=True)
-class _Advance:
-    """An advance under way: from which tick, and the frames that came, by channel and tick."""
-
-    start: int
-    frames: dict[tuple[int | None, int | None], int]
-
-
-@rule(
-    *("world.tick", "obs.frame", "world.tick.result", "world.tick.error"),
-    mode="lockstep",
-    begins=["world.tick"],
-)
+@rule("world.tick", "world.tick.result", "world.tick.error", mode="lockstep")
 def advance(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-003: before world.tick is answered, each per-tick channel had one frame for each tick."""
-    session, notes = memory.here, memory.notes
+    session = memory.here
     if session is None:
         return NOTHING
-    under_way: _Advance | None = notes.get(session.key)
-    if message.name == "obs.frame":
-        if under_way is not None:
-            place = _place(memory)
-            under_way.frames[place] = under_way.frames.get(place, 0) + 1
-        return NOTHING
-    notes.pop(session.key, None)
+    under_way, session.course.advance = session.course.advance, None
     if message.name == "world.tick":
         start = whole(memory.params.get("expected_tick"))
         if under_way is None and start is not None:
-            notes[session.key] = _Advance(start, {})
+            session.course.advance = Advance(start)
         return NOTHING
     end = whole(message.at("/result/tick"))
     if under_way is None or end is None or end - under_way.start >= 10_000:
@@ -56,15 +39,7 @@ def advance(memory: Memory, message: Message) -> Iterable[Told]:
     return _advanced(session, under_way, end)
 
 
-def _place(memory: Memory) -> tuple[int | None, int | None]:
-    """The channel and the tick of a frame."""
-    frame = memory.frame
-    if frame is not None:
-        return frame.place[1], frame.tick
-    return whole(memory.params.get("channel_id")), whole(memory.params.get("tick"))
-
-
-def _advanced(session: Session, under_way: _Advance, end: int) -> Iterable[Told]:
+def _advanced(session: Session, under_way: Advance, end: int) -> Iterable[Told]:
     for place in _per_tick(session):
         for tick in range(under_way.start + 1, end + 1):
             count = under_way.frames.get((place, tick), 0)
@@ -135,49 +110,35 @@ def staged(memory: Memory, message: Message) -> Iterable[Told]:
         )
 
 
-@dataclass(slots=True)
-class _Step:
-    """The last tick of a session that advances, if one is known, and its time, and how long a tick is, once
-    that is known.
-    """
-
-    tick: int | None = None
-    time: int = 0
-    step: int | None = None
-
-
 RESETS = ("world.reset.result", "world.restore.result")
 
 
 @rule(
     *("world.tick", "obs.frame", "action.status", "world.event", *RESETS),
     mode="lockstep",
-    begins=["world.tick"],
+    case=MOVED,
 )
 def steps(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-013: in lockstep, the session clock moves with advances alone, by the same amount each.
 
     Judged from the first advance on: which tick a session begins with is AWP-TIM-009's.
     """
-    session, notes, frame = memory.here, memory.notes, memory.frame
-    if session is None:
+    course = memory.here.course if memory.here is not None else None
+    if course is None:
         return NOTHING
-    last: _Step | None = notes.get(session.key)
     if message.name == "world.tick":
-        if last is None:
-            notes[session.key] = _Step()
+        course.pace.advances = True
         return NOTHING
-    if last is None:
+    pace = course.pace
+    if not pace.advances:
         return NOTHING
-    if frame is not None:
-        return _at(last, frame.tick, frame.time)
     if message.name in RESETS or memory.params.get("event") == "world_resetting":
-        last.tick = last.step = None  # a reset may move the tick, even back
+        pace.tick = pace.step = None  # a reset may move the tick, even back
         return NOTHING
-    return _at(last, whole(memory.params.get("tick")), whole(memory.params.get("ts_mono_ns")))
+    return _at(pace, memory.tick, memory.time)
 
 
-def _at(last: _Step, tick: int | None, time: int | None) -> Iterable[Told]:
+def _at(last: Pace, tick: int | None, time: int | None) -> Iterable[Told]:
     """What to say of a message of this tick and time."""
     if tick is None or time is None or (last.tick is not None and tick < last.tick):
         return NOTHING
@@ -188,7 +149,7 @@ def _at(last: _Step, tick: int | None, time: int | None) -> Iterable[Told]:
     return told
 
 
-def _stepped(last: _Step, before: int, tick: int, time: int) -> Iterable[Told]:
+def _stepped(last: Pace, before: int, tick: int, time: int) -> Iterable[Told]:
     took, count = time - last.time, tick - before
     if count == 0:
         fits = took == 0

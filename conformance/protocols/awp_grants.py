@@ -37,7 +37,7 @@ def enumerated(memory: Memory, message: Message) -> Iterable[Told]:
 
 def _listed(memory: Memory, message: Message) -> Iterable[Told]:
     at = "/result/granted" if message.name == "obs.subscribe.result" else "/result/granted/channels"
-    manifest, faults = memory.manifest(message), []
+    manifest, faults = memory.registry.manifest(message), []
     channels = _ids(manifest, "observation_channels") + _ids(manifest, "command_channels")
     for place, row in enumerate(tables(message.at(at))):
         if manifest and row.get("channel") not in channels:
@@ -77,7 +77,7 @@ def _framed(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open.result", "session.open.error")
 def supported(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-NEG-002: session.open is refused where the time model or the embodiment is not on offer."""
-    manifest, asked = memory.manifest(message), _asked(message)
+    manifest, asked = memory.registry.manifest(message), _asked(message)
     wrong = []
     if manifest and asked.get("mode") not in names(manifest.get("time_models")):
         wrong.append((2002, f"the time model {asked.get('mode')} is not supported"))
@@ -129,10 +129,10 @@ def complete(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open.result", "session.open.error")
 def bound(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EMB-001: an embodiment that another session binds, and that is not shared, is unavailable."""
-    manifest, asked = memory.manifest(message), _asked(message)
+    manifest, asked = memory.registry.manifest(message), _asked(message)
     if asked.get("takeover") is True:
         return
-    taken = {body for session in memory.others(message) if session.whole for body in session.bodies}
+    taken = {body for session in memory.registry.others(message) if session.whole for body in session.bodies}
     for body in _bodies(asked):
         declared = _declared(manifest, body)
         if body in taken and declared and declared.get("shared_control") is not True:
@@ -142,7 +142,7 @@ def bound(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open.result", "session.open.error")
 def grouped(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EMB-005: embodiments that a session binds together are of one multi_bind_group."""
-    manifest, bodies = memory.manifest(message), _bodies(_asked(message))
+    manifest, bodies = memory.registry.manifest(message), _bodies(_asked(message))
     groups = [_declared(manifest, body).get("multi_bind_group") for body in bodies]
     if len(bodies) < 2 or not all(_declared(manifest, body) for body in bodies):
         return
@@ -240,10 +240,10 @@ def _administered(memory: Memory, message: Message) -> Iterable[Told]:
 def one_holder(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRM-005: restore, reset and, where any session may advance, tick are held by one session."""
     exclusive = {"restore", "reset"}
-    if memory.manifest(message).get("tick_authority") == "any_session":
+    if memory.registry.manifest(message).get("tick_authority") == "any_session":
         exclusive.add("tick")
     mine = exclusive & set(names(message.at("/result/granted/admin")))
-    for other in memory.others(message):
+    for other in memory.registry.others(message):
         both = mine & set(names(other.granted.get("admin")))
         if both:
             yield Told(
@@ -336,7 +336,7 @@ def capability(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _gated(memory: Memory, message: Message, name: str) -> Iterable[Told]:
-    manifest, code = memory.manifest(message), message.at("/error/code")
+    manifest, code = memory.registry.manifest(message), message.at("/error/code")
     if not manifest:
         return
     has = table(manifest.get("capabilities")).get(name) is True
@@ -381,7 +381,7 @@ def _numbers(message: Message) -> Iterable[Told]:
 @rule("session.open.result")
 def command_channels(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CMD-001: command channels are granted in streaming sessions only."""
-    commands = _ids(memory.manifest(message), "command_channels")
+    commands = _ids(memory.registry.manifest(message), "command_channels")
     for place, row in enumerate(tables(message.at("/result/granted/channels"))):
         if row.get("channel") not in commands:
             continue

@@ -23,7 +23,7 @@ def _rows(message: Message, member: str) -> list[tuple[str, dict[str, Any]]]:
 @rule("world.manifest.result")
 def stable(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-MAN-003: a manifest stays as it is for the life of a connection."""
-    before, now = memory.manifest(message), message.at("/result")
+    before, now = memory.registry.manifest(message), message.at("/result")
     if not before or not isinstance(now, dict):
         return
     if same(before, now):
@@ -56,7 +56,7 @@ def command_granted(memory: Memory, message: Message) -> Iterable[Told]:
         tables(message.at("/result/granted/channels")),
     )
     channels = [row.get("channel") for row in given]
-    for row in tables(memory.manifest(message).get("action_schemas")):
+    for row in tables(memory.registry.manifest(message).get("action_schemas")):
         channel = row.get("command_channel")
         if row.get("type") not in types or channel is None:
             continue
@@ -125,7 +125,7 @@ def rotations(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open.result")
 def dynamic(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-UNI-004: a world with frames that move declares the channel awp.tf."""
-    manifest = memory.manifest(message)
+    manifest = memory.registry.manifest(message)
     declared = [row.get("id") for row in tables(manifest.get("observation_channels"))]
     moving = [at for at, row in _rows(message, "frame_tree/frames") if row.get("dynamic") is True]
     if not manifest or not moving:

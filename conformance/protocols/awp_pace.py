@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from conformance.correlation import Message
 from conformance.lapses import Lapse, told
 from conformance.protocols.awp_channels import RESYNC, stale_after
+from conformance.protocols.awp_course import PACE
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_things import MS, Frame, S, Session
@@ -15,13 +16,8 @@ from conformance.protocols.awp_values import tables, whole
 
 
 @rule(
-    "obs.frame",
-    "action.status",
-    "session.state",
-    "ping.result",
-    "obs.subscribe.result",
-    "session.open.result",
-    "world.tick.result",
+    *("obs.frame", "obs.subscribe.result"),
+    begins=["obs.subscribe.result"],
 )
 def current(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-OBS-005: the first frame of a channel that was subscribed is of now, and not of the past.
@@ -29,22 +25,13 @@ def current(memory: Memory, message: Message) -> Iterable[Told]:
     In lockstep, now is the tick. Else `grace` is how much older than the world's latest time stamp it may
     be, in ms, beside the channel's own period or stale_after_ms; and what the machine was late meanwhile.
     """
-    session, notes, name = memory.here, memory.notes, message.name
-    if name == "session.open.result":
-        notes[str(message.at("/result/session_id"))] = whole(message.at("/result/tick")) or 0
-        return NOTHING
+    session, frame = memory.here, memory.frame
     if session is None or session.mode not in ("streaming", "lockstep"):
         return NOTHING
-    if name == "obs.subscribe.result":
+    if message.name == "obs.subscribe.result":
         _expect(memory, message, session)
         return NOTHING
-    frame = memory.frame
-    said = _first(memory, message, frame) if frame is not None and frame.place in notes else NOTHING
-    if message.party != "agent":
-        now = _now(memory, message)
-        if now is not None and now > notes.get(session.key, 0):
-            notes[session.key] = now
-    return said
+    return _first(memory, message, frame) if frame is not None and frame.place in memory.notes else NOTHING
 
 
 def _expect(memory: Memory, message: Message, session: Session) -> None:
@@ -52,19 +39,7 @@ def _expect(memory: Memory, message: Message, session: Session) -> None:
     before = {channel.name for channel in session.channels.values()}
     for row in tables(message.at("/result/granted")):
         if row.get("channel") not in before:
-            memory.notes[session.key, whole(row.get("channel_id"))] = memory.notes.get(session.key, 0)
-
-
-def _now(memory: Memory, message: Message) -> int | None:
-    """What a message says of how late it is."""
-    lockstep, frame = memory.mode == "lockstep", memory.frame
-    if frame is not None:
-        return frame.tick if lockstep else frame.time
-    if not lockstep and message.name == "ping.result":
-        return whole(message.at("/result/transmit_ns"))
-    if lockstep and message.name == "world.tick.result":
-        return whole(message.at("/result/tick"))
-    return whole(memory.params.get("tick" if lockstep else "ts_mono_ns"))
+            memory.notes[session.key, whole(row.get("channel_id"))] = session.course.clock
 
 
 def _first(memory: Memory, message: Message, found: Frame) -> Iterable[Told]:
@@ -90,7 +65,7 @@ AFRESH = ("world.event", "world.reset.result", "world.restore.result", "session.
 """After which a tick may be shown once more: a reset, and a connection that took the place of another."""
 
 
-@rule("obs.frame", "cmd.frame", *AFRESH)
+@rule("obs.frame", "cmd.frame", *AFRESH, case=PACE)
 def rate(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-003: no second has more frames of a channel than its rate, a tenth and two more aside; in
     lockstep, a channel without a rate has one frame a tick. A machine that was late lets frames of a longer
@@ -98,11 +73,10 @@ def rate(memory: Memory, message: Message) -> Iterable[Told]:
     """
     found = memory.frame
     if message.name in AFRESH:
-        session = memory.here
-        if session is not None:
-            memory.forget(session.key)
+        if memory.here is not None:
+            _begin_afresh(memory, memory.here.key)
         if message.name == "session.resume.result":
-            memory.forget(str(message.at("/result/session_id")))
+            _begin_afresh(memory, str(message.at("/result/session_id")))
         return NOTHING
     if found is None:
         return NOTHING
@@ -110,7 +84,20 @@ def rate(memory: Memory, message: Message) -> Iterable[Told]:
         return NOTHING if found.time is None else _in_a_second(memory, message, found, found.time)
     if memory.mode != "lockstep":
         return NEVER_ANYTHING
-    return NOTHING if found.time is None or found.tick is None else _once_a_tick(memory, found, found.tick)
+    last, tick = found.last_tick, found.tick
+    if found.time is None or tick is None or last is None or found.flags & RESYNC:
+        return NOTHING
+    if tick != last:
+        return PRAISED
+    return [Told(f"one more frame of tick {tick}; the channel has one a tick", "/params/tick", (), tick)]
+
+
+def _begin_afresh(memory: Memory, session: str) -> None:
+    """Nothing is known of the pace of a session."""
+    memory.forget(session)
+    known = memory.sessions.get(session)
+    if known is not None:
+        known.course.ticks.clear()
 
 
 def _in_a_second(memory: Memory, message: Message, found: Frame, time: int) -> Iterable[Told]:
@@ -137,13 +124,3 @@ def _too_many(times: deque[tuple[int, float]], found: Frame, most: float, late: 
     elif many - 1 <= most:
         span = (times[-1][0] - times[0][0]) / S
         yield timed(wrong, Lapse(span, span, late), None)
-
-
-def _once_a_tick(memory: Memory, found: Frame, tick: int) -> Iterable[Told]:
-    last = memory.notes.get(found.place)
-    memory.notes[found.place] = tick
-    if last is None or found.flags & RESYNC:
-        return NOTHING
-    if tick != last:
-        return PRAISED
-    return [Told(f"one more frame of tick {tick}; the channel has one a tick", "/params/tick", (), tick)]

@@ -10,9 +10,10 @@ from typing import Any
 from conformance import jsontext
 from conformance.correlation import Message
 from conformance.protocols.awp_channels import KEYFRAME
+from conformance.protocols.awp_course import FRESH
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import NEVER_ANYTHING, NOTHING, PRAISED, Told, rule
-from conformance.protocols.awp_things import Channel
+from conformance.protocols.awp_things import Channel, Frame
 from conformance.protocols.awp_values import table
 from conformance.schemas import embedded
 
@@ -23,14 +24,12 @@ EVENTS = "text/event+json"
 class _Payload:
     """A payload, as its text in base64; None as `data` where it is no such text.
 
-    `read` is what it is if its channel's payloads are JSON. Channels say the same again and again: of one and
-    the same text, `fits` remembers that it was found to be right.
+    `read` is what it is if its channel's payloads are JSON.
     """
 
     text: str
     data: bytes | None
     read: jsontext.Parsed
-    fits: bool = False
 
 
 def _payload(memory: Memory) -> _Payload | None:
@@ -64,33 +63,30 @@ def _read(data: bytes | None) -> jsontext.Parsed:
     return jsontext.parse(text) if text is not None else jsontext.Parsed(None, faults)
 
 
-@rule("obs.frame")
+@rule("obs.frame", case=FRESH)
 def payload(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-MOD-001: a payload is what the channel's modality and schema say."""
     found, frame = _payload(memory), memory.frame
     if found is None or frame is None or found.data is None:
         return NOTHING
-    if found.fits:
-        return PRAISED
     kind = frame.channel.modality
     if kind.endswith("json"):
         fatal = found.read.fatal
-        wrong = f"no JSON: {fatal.message}" if fatal else _refused(memory, frame.channel, found)
+        wrong = f"no JSON: {fatal.message}" if fatal else _refused(memory, frame, found)
     elif kind == "image/jpeg":
         wrong = "" if found.data.startswith(b"\xff\xd8") else "no JPEG"
     else:
         return NEVER_ANYTHING
     if wrong:
         return [Told(f"the payload of a {kind} channel is {wrong}", "/params/payload_b64")]
-    found.fits = kind != EVENTS or bool(frame.flags & KEYFRAME)
     return PRAISED
 
 
-def _refused(memory: Memory, channel: Channel, found: _Payload) -> str:
+def _refused(memory: Memory, frame: Frame, found: _Payload) -> str:
     """Why the schema of an event channel refuses a whole state; a delta need not be one."""
-    if channel.modality != EVENTS or channel.frame is None or not channel.frame.flags & KEYFRAME:
+    if frame.channel.modality != EVENTS or not frame.flags & KEYFRAME:
         return ""
-    judge = _judge(memory, channel)
+    judge = _judge(memory, frame.channel)
     return "" if judge is None or judge(found.read.value) else "not as the channel's schema has it"
 
 
@@ -105,7 +101,7 @@ def _judge(memory: Memory, channel: Channel) -> Callable[[Any], bool] | None:
     return judge
 
 
-@rule("obs.frame")
+@rule("obs.frame", case=FRESH)
 def metadata(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-DAT-007: ts_sim_ns and ts_send_ns are members of the frame, and not of its payload."""
     found, frame = _payload(memory), memory.frame
@@ -121,7 +117,7 @@ def metadata(memory: Memory, message: Message) -> Iterable[Told]:
     return [Told(f"the payload holds {' and '.join(inside)}", "/params/payload_b64", (), inside)]
 
 
-@rule("obs.frame")
+@rule("obs.frame", case=FRESH)
 def events(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-EVT-003: an event channel does not carry the events of the protocol's registry."""
     frame = memory.frame

@@ -15,7 +15,9 @@ from conformance.correlation import Message
 from conformance.findings import Finding, Level, Requirement
 from conformance.lapses import Lapse
 from conformance.packs import Pack
+from conformance.protocols.awp_course import FRESH
 from conformance.protocols.awp_record import Memory, Step
+from conformance.protocols.awp_things import Frame, Situation
 
 
 class Told(NamedTuple):
@@ -32,6 +34,8 @@ class Told(NamedTuple):
 
 
 HOLDS = Told()
+
+NO_FINDINGS: list[Finding] = []
 
 NOTHING: tuple[Told, ...] = ()
 """What most rules say of most messages."""
@@ -70,11 +74,14 @@ class _Question(NamedTuple):
     before: frozenset[str] | None
     says: frozenset[str] | None
     begins: frozenset[str] | None
+    resumed: bool
+    closed: bool
+    case: int
 
-    def asks(self, mode: str, again: bool, step: Step | None) -> bool:
-        """Whether it is asked of a message of a session of this time model, which may be said again, and
+    def asks(self, situation: Situation, again: bool, step: Step | None) -> bool:
+        """Whether it is asked of a message of a session in this situation, which may be said again, and
         which is such a step of an action if it is a status."""
-        if (again and not self.replays) or (self.mode and mode != self.mode):
+        if (again and not self.replays) or (self.mode and situation.mode != self.mode):
             return False
         if step is None:
             return True
@@ -84,6 +91,11 @@ class _Question(NamedTuple):
     def waits(self, message: Message) -> bool:
         """Whether it has nothing to say of the message's kind as long as it has no notes."""
         return self.begins is not None and not message.is_a(self.begins)
+
+    def may_matter(self, situation: Situation, case: int) -> bool:
+        """Whether there may be something to say against a message of a kind with which it does not begin."""
+        unlikely = (self.resumed and not situation.resumed) or (self.closed and not situation.closed)
+        return not unlikely and bool(self.case & case or not self.case)
 
 
 class _Ruled:
@@ -117,7 +129,7 @@ class _Ruled:
         judged = memory.judged if memory.now is seen else memory.attend(seen)
         if not judged or message is None or not (seen.plain or message.is_a(self.hears)):
             return ()
-        if not self.question.asks(memory.mode, memory.again, memory.step):
+        if not self.question.asks(memory.situation, memory.again, memory.step):
             return ()
         self.forget_doubtful()
         memory.notes, memory.options = self.notes, self.parameters
@@ -164,42 +176,69 @@ class _Ruled:
         return [passed(self._requirement, message) for message in self.question.ending(memory)]
 
 
-class _Row(NamedTuple):
-    """A rule of a panel; `waits` says that it has nothing to say of the kind without notes."""
+_Row = tuple[Rule, dict[Any, Any], dict[str, Any], _Ruled, bool]
+"""A rule of a panel, with its notes and its options; and whether it has nothing to say without notes."""
 
-    judge: Rule
-    notes: dict[Any, Any]
-    options: dict[str, Any]
-    rule: _Ruled
-    waits: bool
+_Case = tuple[Situation, bool, Step | None, int]
+
+
+class _Asked:
+    """What is asked of the frames of one channel, by what is the case with them; and what no longer is."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, list[_Row]] = {}
+        self.settled: list[_Ruled] = []
 
 
 class _Panel:
     """Rules that are asked of one kind of plain message together: what they share is looked up once.
 
-    Nobody asks them for praise. Which of them are asked depends on the session and on the step of an action
-    alone, and is worked out once for each; what a rule says of a channel for ever, it is asked once.
+    Nobody asks them for praise. Which of them are asked depends on what is the case with the session and with
+    the message, and is worked out once for each; what a rule says of a channel for ever, it is asked once.
     """
 
     def __init__(self, rules: list[_Ruled], message: Message) -> None:
         self._memory = rules[0].memory
         self._doubted = 0
-        self._asked: dict[tuple[str, bool, Step | None], list[_Row]] = {}
-        self._rows = [
-            _Row(rule.question.judge, rule.notes, rule.parameters, rule, rule.question.waits(message))
-            for rule in rules
-        ]
+        self._rules = [(rule, rule.question.waits(message)) for rule in rules]
+        self._beginning = [rule for rule, waits in self._rules if rule.question.begins and not waits]
+        self._shows = message.name == "obs.frame"
+        self._asked: dict[_Case, list[_Row]] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """What the rules have against the message."""
         memory, message = self._memory, seen.message
         if not memory.judged or message is None:
-            return ()
+            return NO_FINDINGS
         if self._doubted != memory.doubted:
             self._forget_doubtful()
-        found: list[Finding] = []
-        settled: list[_Ruled] = []
-        for judge, notes, options, rule, waits in self._to_ask():
+        frame = memory.frame
+        if frame is not None:
+            return self._see_frame(frame, message)
+        rows = self._to_ask((memory.situation, memory.again, memory.step, memory.case))
+        return self._hear(rows, message) if rows else NO_FINDINGS
+
+    def _see_frame(self, frame: Frame, message: Message) -> Iterable[Finding]:
+        """The same of a frame of a channel: what is the case with its session changes seldom."""
+        memory, channel = self._memory, frame.channel
+        asked: _Asked | None = channel.known.get(self)
+        if asked is None:
+            asked = channel.known[self] = _Asked()
+        rows = asked.rows.get(frame.case)
+        if rows is None:
+            every = self._to_ask((memory.situation, False, None, frame.case))
+            rows = asked.rows[frame.case] = [row for row in every if row[3] not in asked.settled]
+        found = self._hear(rows, message) if rows else NO_FINDINGS
+        if frame.case & FRESH and self._shows and not found:
+            channel.payload_found, channel.flags_found = (
+                memory.params.get("payload_b64"),
+                memory.params.get("flags"),
+            )
+        return found
+
+    def _hear(self, rows: list[_Row], message: Message) -> list[Finding]:
+        memory, found = self._memory, NO_FINDINGS
+        for judge, notes, options, rule, waits in rows:
             if waits and not notes:
                 continue
             memory.notes, memory.options = notes, options
@@ -207,34 +246,34 @@ class _Panel:
             if told is NOTHING or told is PRAISED:
                 continue
             if type(told) is _Ever:
-                settled.append(rule)
+                self._settle(rule)
             else:
-                found += rule.findings(message, told, praise=False)
-        if settled:
-            self._settle(settled)
+                found = found + rule.findings(message, told, praise=False)
         return found
 
-    def _to_ask(self) -> list[_Row]:
-        memory = self._memory
-        frame = memory.frame
-        if frame is not None:
-            rows = frame.channel.known.get(self)
-            if rows is not None:
-                return rows  # type: ignore[no-any-return]
-        key = memory.mode, memory.again, memory.step
-        found = self._asked.get(key)
-        if found is None:
-            found = self._asked[key] = [row for row in self._rows if row.rule.question.asks(*key)]
-        return found
+    def _to_ask(self, case: _Case) -> list[_Row]:
+        rows = self._asked.get(case)
+        if rows is None:
+            rows = self._asked[case] = [*self._that_matter(*case)]
+        return rows
 
-    def _settle(self, settled: list[_Ruled]) -> None:
+    def _that_matter(self, situation: Situation, again: bool, step: Step | None, what: int) -> Iterable[_Row]:
+        for rule, waits in self._rules:
+            question = rule.question
+            begins = rule in self._beginning
+            if question.asks(situation, again, step) and (begins or question.may_matter(situation, what)):
+                yield question.judge, rule.notes, rule.parameters, rule, waits
+
+    def _settle(self, rule: _Ruled) -> None:
         frame = self._memory.frame
-        if frame is not None:
-            frame.channel.known[self] = [row for row in self._to_ask() if row.rule not in settled]
+        asked: _Asked | None = frame.channel.known.get(self) if frame is not None else None
+        if asked is not None:
+            asked.settled.append(rule)
+            asked.rows.clear()
 
     def _forget_doubtful(self) -> None:
-        for row in self._rows:
-            row.rule.forget_doubtful()
+        for rule, _ in self._rules:
+            rule.forget_doubtful()
         self._doubted = self._memory.doubted
 
     def end(self, complete: bool) -> Iterable[Finding]:
@@ -250,6 +289,9 @@ def rule(
     before: Iterable[str] | None = None,
     says: Iterable[str] | None = None,
     begins: Iterable[str] | None = None,
+    resumed: bool = False,
+    closed: bool = False,
+    case: int = 0,
 ) -> Callable[[Rule], CheckFactory]:
     """Make a function a check of messages of these kinds.
 
@@ -257,13 +299,13 @@ def rule(
     notifications that are only said again; with `mode`, only about sessions of this time model; with
     `before` and `says`, only about statuses of actions that are known to have stood in one of these states,
     and that say one of those. Without notes of its own, it has nothing to say of kinds that are not among
-    those of `begins`.
+    those of `begins`. Against others it has nothing to say but where the session was ever `resumed`, or is
+    `closed`, or where something of `case` is the case with the message.
     """
 
     def make(judge: Rule) -> CheckFactory:
-        question = _Question(
-            judge, frozenset(kinds), ending, replays, mode, _set(before), _set(says), _set(begins)
-        )
+        told = _set(before), _set(says), _set(begins)
+        question = _Question(judge, frozenset(kinds), ending, replays, mode, *told, resumed, closed, case)
 
         def factory(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
             return _Ruled(requirement, spec.get("parameters", {}), pack, question)

@@ -50,7 +50,7 @@ def version(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open")
 def refused_version(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGT-001: an agent whose versions were all refused opens no session on that connection."""
-    greeting = memory.greeting(message)
+    greeting = memory.registry.greeting(message)
     if greeting is None:
         return
     if whole(greeting.at("/error/code")) == 1001:
@@ -62,7 +62,7 @@ def refused_version(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open")
 def manifest(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGT-002: an agent opens no session against a manifest that the published schema refuses."""
-    declared = memory.manifest(message)
+    declared = memory.registry.manifest(message)
     if not declared:
         return
     if memory.pack.schemas("receiver").is_valid("world-manifest.schema.json", declared):
@@ -74,7 +74,7 @@ def manifest(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open.result", "session.resume.result")
 def initialized(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-001: a session is opened or resumed on a connection on which initialize succeeded."""
-    greeting = memory.greeting(message)
+    greeting = memory.registry.greeting(message)
     if greeting is not None and not greeting.name.endswith(".error"):
         yield HOLDS
     elif message.event.connection in memory.opened and memory.complete:
@@ -133,7 +133,7 @@ def second(memory: Memory, message: Message) -> Iterable[Told]:
 def resumable(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CTL-005: a session whose connection was lost can be resumed within its reconnect_window_ms."""
     token = message.request.at("/params/session_token") if message.request else None
-    session = next(iter(memory.with_token(token)), None)
+    session = next(iter(memory.registry.with_token(token)), None)
     if session is None or session.closed or session.closing:
         return
     if message.name.endswith(".result"):
@@ -173,7 +173,7 @@ def identity(memory: Memory, message: Message) -> Iterable[Told]:
             yield Told(f"the session_id {name} is that of an earlier session", "/result/session_id", (), name)
         return
     token = message.request.at("/params/session_token") if message.request else None
-    for session in memory.with_token(token):
+    for session in memory.registry.with_token(token):
         if session.key == name:
             yield HOLDS
         else:
@@ -182,7 +182,9 @@ def identity(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 @rule(
-    "obs.frame", "action.status", "session.state", "world.event", "session.telemetry", "session.resume.result"
+    *("obs.frame", "action.status", "session.state", "world.event", "session.telemetry"),
+    "session.resume.result",
+    resumed=True,
 )
 def replaced(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-010: a session that was resumed on a new connection says nothing more on the old one."""
@@ -218,7 +220,7 @@ NOTIFIED = ("obs.frame", "action.status", "world.event", "session.telemetry")
 ANSWERED = ("session.close.result", "session.open.result", "session.resume.result")
 
 
-@rule(*ANSWERED, *NOTIFIED, ending=_stayed_closed, begins=["session.close.result"])
+@rule(*ANSWERED, *NOTIFIED, ending=_stayed_closed, begins=["session.close.result"], closed=True)
 def silent(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-006: after the answer to session.close, nothing more is said of the session.
 
@@ -272,7 +274,7 @@ def credential(memory: Memory, message: Message) -> Iterable[Told]:
 def token(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SEC-003: a session token is for one session, and is not its public name."""
     mine = message.at("/result/session_token")
-    if memory.with_token(mine):
+    if memory.registry.with_token(mine):
         yield Told("another session has the same session_token", "/result/session_token")
     elif mine == message.at("/result/session_id"):
         yield Told("the session_token is the session_id, which is no secret", "/result/session_token")
@@ -283,7 +285,7 @@ def token(memory: Memory, message: Message) -> Iterable[Told]:
 @rule("session.open.result")
 def window(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SAF-003: reconnect_window_ms is not shorter than the safe state's watchdog_ms."""
-    safe = table(table(memory.manifest(message).get("safety_policy")).get("safe_state"))
+    safe = table(table(memory.registry.manifest(message).get("safety_policy")).get("safe_state"))
     watchdog, open_for = whole(safe.get("watchdog_ms")), whole(message.at("/result/reconnect_window_ms"))
     if watchdog is None or open_for is None:
         return

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from conformance.correlation import Message
 from conformance.events import Event
+from conformance.protocols.awp_course import ANY, FRESH, JUMP, MOVED, NO_TICK, PACE, Course
 from conformance.protocols.awp_values import names, table, tables, whole
 
 MS = 1_000_000
@@ -16,8 +18,30 @@ S = 1000 * MS
 """Nanoseconds in a second."""
 
 
+MODES = ("streaming", "lockstep")
+"""The time models."""
+
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """So many bytes a frame may have where an endpoint does not say how many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """The time model of a session, whether it was ever resumed, or begun again, and whether it was closed.
+
+    There is one of a sort: see `situation`.
+    """
+
+    mode: str
+    resumed: bool
+    closed: bool
+
+
+@cache
+def situation(mode: str, resumed: bool, closed: bool) -> Situation:
+    """The situation of this sort."""
+    return Situation(mode, resumed, closed)
+
 
 Place = tuple[str, int]
 """A session's key and a channel's number."""
@@ -32,12 +56,26 @@ class Channel:
     declared: dict[str, Any]
     modality: str = field(init=False)
     reliable: bool = field(init=False)
-    frame: Frame | None = None
-    """The latest frame of it."""
+    shown: Frame | None = None
+    """The latest frame that the world sent on it."""
+    commanded: Frame | None = None
+    """The latest that the agent did."""
     payload: Any = None
     """What the latest payload was, for those who judge payloads."""
+    payload_found: Any = None
+    flags_found: Any = None
+    """The payload and the flags of the last frame with which nothing was found to be wrong."""
     known: dict[Any, Any] = field(default_factory=dict)
     """What else follows from how it was granted, by keys of who has found it out."""
+
+    def frame(self, session: Session, place: int, *, shown: bool) -> Frame:
+        """The first frame that the world has shown on it, or the agent sent."""
+        frame = Frame(session, self, (session.key, place))
+        if shown:
+            self.shown = frame
+        else:
+            self.commanded = frame
+        return frame
 
     def __post_init__(self) -> None:
         """Read what is asked for with every frame."""
@@ -47,7 +85,11 @@ class Channel:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A frame of a channel that its session was granted; the next one takes its place."""
+    """A frame of a channel that its session was granted; the next one takes its place.
+
+    `last_seq` and `last_tick` are those of the frames before, as far as the record tells; `case` is what is
+    the case with it.
+    """
 
     session: Session
     channel: Channel
@@ -56,12 +98,35 @@ class Frame:
     time: int | None = None
     tick: int | None = None
     flags: int = 0
+    last_seq: int | None = None
+    last_tick: int | None = None
+    case: int = ANY
 
-    def says(self, params: dict[str, Any]) -> Frame:
-        """The same place, with what the params of the latest message say."""
-        self.seq, self.time = whole(params.get("seq")), whole(params.get("ts_mono_ns"))
-        self.tick, self.flags = whole(params.get("tick")), whole(params.get("flags")) or 0
-        return self
+    def follow(self, params: dict[str, Any], tick: int | None, time: int | None) -> int:
+        """Become the next frame, with what it says; what is the case with it."""
+        channel, session, flags = self.channel, self.session, params.get("flags")
+        if self.seq is not None:
+            self.last_seq = self.seq
+        self.seq, self.tick, self.time = whole(params.get("seq")), tick, time
+        self.flags = whole(flags) or 0
+        payload, pace = params.get("payload_b64"), session.course.pace
+        same = payload is not None and payload == channel.payload_found and flags == channel.flags_found
+        case = 0 if same else FRESH
+        if self.last_seq is not None and self.seq != self.last_seq + 1:
+            case |= JUMP
+        if tick is None:
+            case |= NO_TICK
+        if pace.advances and (tick != pace.tick or time != pace.time):
+            case |= MOVED
+        if channel.rate is not None:
+            case |= PACE
+        elif tick is not None and time is not None and session.mode == "lockstep":
+            ticks, place = session.course.ticks, self.place[1]
+            self.last_tick, ticks[place] = ticks.get(place), tick
+            if self.last_tick == tick:
+                case |= PACE
+        self.case = case
+        return case
 
 
 @dataclass(slots=True)
@@ -103,6 +168,8 @@ class Session:
     closing: Message | None = None
     closed: bool = False
     resumed: int = 0
+    again: bool = False
+    """Whether another one had its key before."""
     number: int = 0
     framed: bool = False
     """Whether its frames are on record: an audit log holds their digests alone."""
@@ -110,6 +177,9 @@ class Session:
     """The time model that was asked for; empty where that is not on record."""
     direct: bool = field(init=False)
     """Whether no frame of it travels by another connection."""
+    course: Course = field(default_factory=Course)
+    """How it went so far; another one, where it is in doubt."""
+    situation: Situation = field(init=False)
     most: int | None = field(init=False)
     """How many bytes a frame may have that travels with the other messages; None where none may travel so."""
 
@@ -117,6 +187,21 @@ class Session:
         """Read what is asked for with every message."""
         self.mode = str(self.asked.get("mode", ""))
         self.use(self.ready)
+        self.change()
+
+    def change(self) -> None:
+        """Its situation is another one, and what was found out of its channels holds no longer."""
+        mode = self.mode if self.mode in MODES else ""
+        self.situation = situation(mode, self.resumed > 0 or self.again, self.closed)
+        for channel in self.channels.values():
+            channel.known.clear()
+
+    def doubt(self) -> Course:
+        """Nobody knows any longer how it went; its course begins anew."""
+        for channel in self.channels.values():
+            channel.shown = channel.commanded = None
+        self.course = Course()
+        return self.course
 
     def use(self, ready: dict[str, Any]) -> None:
         """Take over what was answered when it began, or went on."""
@@ -141,16 +226,6 @@ class Session:
     def inline(self) -> bool:
         """Whether every frame of it is on record, and none can travel by another connection."""
         return self.framed and self.direct
-
-    def frame(self, params: dict[str, Any]) -> Frame | None:
-        """The frame that these params of a message are; None where its channel was not granted."""
-        place = whole(params.get("channel_id"))
-        channel = None if place is None else self.channels.get(place)
-        if channel is None or place is None:
-            return None
-        if channel.frame is None:
-            channel.frame = Frame(self, channel, (self.key, place))
-        return channel.frame.says(params)
 
     def type_of(self, action: dict[str, Any]) -> dict[str, Any]:
         """The declaration of a submission's type; empty where there is none."""
