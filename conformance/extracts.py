@@ -1,4 +1,4 @@
-"""The part of a document that a schema in it consists of: documents that have it in common are judged alike."""
+"""The part of a document that a schema in it consists of: where documents share it, one judge serves all."""
 
 from __future__ import annotations
 
