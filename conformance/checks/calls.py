@@ -13,9 +13,6 @@ from conformance.lapses import Lapse, between
 from conformance.packs import Pack
 from conformance.remembered import forget_oldest, recall
 
-AT_ONCE = 100
-"""So many requests of one connection are waited for at a time; of more, the latest."""
-
 
 class _Waiting(NamedTuple):
     """A request without an answer; whether the other side had its time, as what it said since shows.
@@ -60,9 +57,7 @@ class Answered:
                 if not waiting.overdue and message.party != waiting.request.party:
                     here[number] = self._after(waiting, message)
         if message.is_a(self._on):
-            here = recall(self._open, message.event.connection, dict)
-            here[message.seq] = _Waiting(message)
-            forget_oldest(here, AT_ONCE)
+            recall(self._open, message.event.connection, dict)[message.seq] = _Waiting(message)
 
     def _lose(self, seen: Observation) -> None:
         party = getattr(seen.event, "party", None)
