@@ -61,6 +61,10 @@ class Noted(NamedTuple):
     """How many messages are of no conversation that was seen to begin."""
     replaced: int = 0
     """How many conversations took up what another one had, while that was going on."""
+    open: int = 0
+    """How many conversations were going on at a time, at most."""
+    stay_open: int = 0
+    """How many were at its end; told there alone."""
     odd: bool = False
     """Whether there was anything that does not say of which conversation it is."""
 
@@ -79,7 +83,7 @@ class Notes:
         """How many open conversations have something."""
         self._keys: list[int] = []
         self._taken_up: list[int] = []
-        self._strays = self._replaced = 0
+        self._strays = self._replaced = self._most = 0
         self._odd = False
 
     def take(self, message: Message | None) -> None:
@@ -106,7 +110,6 @@ class Notes:
     def _let_go(self) -> None:
         while self._begun[0][0] < self._number - SPAN:
             del self._first[self._begun.popleft()[1]]
-        self._odd = self._odd or len(self._open) > ENOUGH
 
     def _take_up(self, key: str, named: Any) -> None:
         thing = hash(named) if type(named) is str else 0
@@ -114,6 +117,11 @@ class Notes:
         self._taken_up.append(thing)
         self._open[key] = thing
         self._having[thing] += 1
+        self._most = max(self._most, len(self._open))
+        if self._most > REMEMBERED:  # nobody needs to know more
+            self._odd = True
+            self._open.clear()
+            self._having.clear()
 
     def _close(self, key: str) -> None:
         thing = self._open.pop(key, None)
@@ -130,8 +138,8 @@ class Notes:
     def news(self, *, whole: bool = False) -> Noted:
         """What was noted since this was asked last; of the `whole`, with what is `left_open`."""
         left_open = tuple(self._having) if whole else ()
-        found = Noted(tuple(self._keys), tuple(self._taken_up), left_open)
-        found = found._replace(strays=self._strays, replaced=self._replaced, odd=self._odd)
+        found = Noted(tuple(self._keys), tuple(self._taken_up), left_open, self._strays, self._replaced)
+        found = found._replace(open=self._most, stay_open=len(self._open) if whole else 0, odd=self._odd)
         self._keys, self._taken_up, self._strays, self._replaced = [], [], 0, 0
         return found
 
@@ -142,14 +150,14 @@ class Before:
     def __init__(self) -> None:
         self._keys: set[int] = set()
         self._left_open: set[int] = set()
-        self._strays = self._replaced = 0
+        self._strays = self._replaced = self._open = 0
         self._odd = False
 
     def allows(self, noted: Noted) -> bool:
         """Whether a stretch that was judged by itself, from the end of all this on, is judged right."""
         if self._odd or noted.odd or noted.strays:
             return False
-        few = self._strays < ENOUGH and self._replaced + noted.replaced < ENOUGH
+        few = max(self._strays, self._replaced + noted.replaced, self._open + noted.open) < ENOUGH
         fresh = len({*noted.keys}) == len(noted.keys) and self._keys.isdisjoint(noted.keys)
         return few and fresh and self._left_open.isdisjoint(noted.taken_up)
 
@@ -159,6 +167,7 @@ class Before:
         self._left_open.update(noted.left_open)
         self._strays += noted.strays
         self._replaced += noted.replaced
+        self._open += noted.stay_open
         self._odd = self._odd or noted.odd
 
 

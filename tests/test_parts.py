@@ -178,6 +178,9 @@ def test_too_much_to_remember(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(conversations, "ENOUGH", 5)
     strays = [accepted(f"s{number}") for number in range(6)]
     assert compare(tmp_path / "record.jsonl", [*strays, *many("p"), *many("q")])[1] == 0
+    left = [line for number in range(6) for line in whole(f"l{number}")[:2]]
+    assert compare(tmp_path / "record.jsonl", [*left, *many("p"), *many("q")])[1] == 0
+    assert compare(tmp_path / "record.jsonl", [*many("p"), *many("q"), *left])[1] == 0
     replaced = [dispatch(f"r{number}", "T") for number in range(7)]
     assert compare(tmp_path / "record.jsonl", [*many("p"), *many("q"), *replaced])[1] == 0
 
