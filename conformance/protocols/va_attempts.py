@@ -100,7 +100,8 @@ class Attempts:
 
     It is shown every observation before those who look at it: `message` is what it says of an attempt,
     `attempt` the one that the agent speaks of, `replaces` the one that a dispatch replaces. `was_over` and
-    `was_answered` say how the attempt stood before. Of those that are over, the latest are remembered.
+    `was_answered` say how the attempt stood before. Of those that are over, the latest are remembered, and of
+    those that never end.
     """
 
     def __init__(self) -> None:
@@ -108,7 +109,7 @@ class Attempts:
         self.attempt: Attempt | None = None
         self.replaces: Attempt | None = None
         self.was_over = self.was_answered = False
-        self._known: dict[JSON, Attempt] = {}
+        self._known: dict[str, Attempt] = {}
         self._latest: dict[str, Attempt] = {}
         self._over: dict[str, None] = {}
         self._following: dict[str, Callable[[Message, bool], None]] = {
@@ -151,6 +152,7 @@ class Attempts:
         attempt = Attempt(name, task, event.text, whole.get("timeout"), _keys_of(whole))
         self._known[name] = self._latest[task] = attempt
         self._over.pop(name, None)
+        self._forget(oldest(self._known))
 
     def _report(self, message: Message, praise: bool) -> None:
         name, kind = execution_of(message.value), message.name
@@ -177,11 +179,14 @@ class Attempts:
     def _end(self, attempt: Attempt) -> None:
         attempt.over = True
         self._over[attempt.name] = None
-        if len(self._over) > REMEMBERED_MESSAGES:
-            for name in oldest(self._over, REMEMBERED_MESSAGES):
-                forgotten, _ = self._known.pop(name), self._over.pop(name)
-                if self._latest.get(forgotten.task) is forgotten:
-                    del self._latest[forgotten.task]
+        self._forget(oldest(self._over, REMEMBERED_MESSAGES))
+
+    def _forget(self, names: list[str]) -> None:
+        for name in names:
+            forgotten = self._known.pop(name)
+            self._over.pop(name, None)
+            if self._latest.get(forgotten.task) is forgotten:
+                del self._latest[forgotten.task]
 
 
 class Superseded:
@@ -292,12 +297,11 @@ class Ending:
 
     def _ends(self, message: Message, moved: Moved) -> bool:
         """Whether its own side ends an execution that was open."""
-        move = moved.move
-        before, entity = move.before, move.entity
-        if moved.report or moved.lifecycle != self._table.name or move.illegal:
+        entity, before, target, edge = moved.move
+        if moved.report or (edge is None and before is not None) or moved.lifecycle != self._table.name:
             return False
-        is_open = move.target in self._states
-        if before is None and is_open:
+        is_open = target in self._states
+        if is_open and (before is None or entity in self._open):
             return False
         if before == self._table.initial:
             self._begun[entity] = None
@@ -305,7 +309,7 @@ class Ending:
         if not is_open:
             begun = self._open.pop(entity, None)
             return begun is not None and message.party == begun.party
-        if entity not in self._open and entity in self._begun:
+        if entity in self._begun:
             self._open[entity] = message
         return False
 

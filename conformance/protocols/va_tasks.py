@@ -44,7 +44,7 @@ class Inputs:
         depends = task.get("dependsOn", []) if references else None
         if type(depends) is not list:
             return ()
-        broken = [(name, source) for name, source in references if source not in depends]
+        broken = [reference for reference in references if reference[1] not in depends]
         if not (broken or seen.praise) or not all(isinstance(one, str) for one in depends):
             return ()
         if not broken:
