@@ -794,8 +794,8 @@ def test_of_attempts_that_never_end_the_latest_are_remembered() -> None:
 
     for number in range(REMEMBERED + 1):
         known(number, dispatch(correlation=f"c-{number}", id=f"T-{number}"))
-    assert not known(REMEMBERED + 1, told("accepted", correlation="c-0"))
-    assert known(REMEMBERED + 2, told("accepted", correlation=f"c-{REMEMBERED}"))
+    assert not known(REMEMBERED + 1, result("failed", correlation="c-0"))
+    assert known(REMEMBERED + 2, result("failed", correlation=f"c-{REMEMBERED}"))
 
 
 MARKS = ["0", "0.0", "1e-9", "0.1", "0.3", "0.30000000000000004", "0.7999999999999999", "0.8", "8e-1", "1"]
