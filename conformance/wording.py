@@ -15,6 +15,8 @@ SHOWN = 80
 
 def type_name(value: JSON) -> str:
     """The JSON type of a value, as JSON Schema calls it."""
+    if type(value) is str:  # as most are
+        return "string"
     if value is None:
         return "null"
     if isinstance(value, bool):

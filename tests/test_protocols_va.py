@@ -12,11 +12,14 @@ import pytest
 from judging import VA, against, broken, lines, said, shown_to_hold
 
 from conformance import jsontext, records
+from conformance.checks import Observation
+from conformance.correlation import Correlator
 from conformance.events import Closed, Event, Fault, Malformed, Received
 from conformance.findings import Finding
 from conformance.packs import Pack
+from conformance.protocols.va_attempts import Attempts
 from conformance.protocols.va_evidence import RULES, is_plain
-from conformance.remembered import REMEMBERED_MESSAGES
+from conformance.remembered import REMEMBERED, REMEMBERED_MESSAGES
 
 Spoken = tuple[str, dict[str, Any]]
 
@@ -772,13 +775,27 @@ def test_of_attempts_that_are_over_the_latest_are_remembered() -> None:
         one
         for name in names
         for one in (
-            dispatch(correlation=name, id=name, outputContract={"keys": ["a"]}),
+            dispatch(correlation=name, outputContract={"keys": ["a"]}),
             told("cancel", "00", name),
         )
     ]
-    late = [result("completed", "00", name, taskId=name) for name in (names[0], names[-1])]
+    late = [result("completed", "00", name) for name in (names[0], names[-1])]
     found = judging.judged(said(*spoken, *late), VA, praise=False)
     assert [one.seq for one in found if one.requirement == "VA-EVD-010"] == [len(spoken) + 2]
+
+
+def test_of_attempts_that_never_end_the_latest_are_remembered() -> None:
+    attempts, correlator = Attempts(), Correlator(VA)
+
+    def known(seq: int, spoken: Spoken) -> bool:
+        message = correlator.message(Received(seq, spoken[0], json.dumps(spoken[1]), spoken[1]))
+        assert attempts.attend(Observation(message.event, message))
+        return attempts.attempt is not None
+
+    for number in range(REMEMBERED + 1):
+        known(number, dispatch(correlation=f"c-{number}", id=f"T-{number}"))
+    assert not known(REMEMBERED + 1, result("failed", correlation="c-0"))
+    assert known(REMEMBERED + 2, result("failed", correlation=f"c-{REMEMBERED}"))
 
 
 MARKS = ["0", "0.0", "1e-9", "0.1", "0.3", "0.30000000000000004", "0.7999999999999999", "0.8", "8e-1", "1"]

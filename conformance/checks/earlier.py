@@ -33,7 +33,7 @@ class Named:
 
     def add(self, value: JSON) -> None:
         """Take in one more value."""
-        kind = "string" if type(value) is str else type_name(value)
+        kind = type_name(value)
         self.types.add(kind)
         self.latest.append(value)
         if kind in _CONTAINERS:

@@ -150,13 +150,10 @@ class Matches:
         if not seen.plain and seen.loses_any:
             self._lose(seen)
         message = seen.message
-        if message is None or not message.is_a(self.hears):
+        if message is None or not (message.name in self.hears or message.is_a(self.hears)):
             return ()
         mine = self._mine(message.value)
-        if self._field is None:
-            theirs = self._requested(message)
-        else:
-            theirs = self._field.of(key_of(self._key(message.value)) if self._key else "")
+        theirs = self._requested(message) if self._field is None else self._field.of(self._relation(message))
         if theirs == mine if type(theirs) is str else isinstance(theirs, Named) and theirs.has(mine):
             return [passed(self._requirement, message)] if seen.praise else ()
         return self._judge(message, mine, theirs)
@@ -186,9 +183,10 @@ class Matches:
 
     def _relation(self, message: Message) -> Key:
         """What the message has in common with those that it is related to."""
-        if self._by_request:
-            return f"{message.event.connection} {message.seq}"
-        return key_of(self._key(message.value)) if self._key else ""
+        if self._key is None:
+            return f"{message.event.connection} {message.seq}" if self._by_request else ""
+        value = self._key(message.value)
+        return value if type(value) is str else key_of(value)
 
     def _lose(self, seen: Observation) -> None:
         """What could not be understood, and may have been one of the earlier messages, names what is lost."""

@@ -98,23 +98,24 @@ class Attempt:
 class Attempts:
     """The attempts of a record by correlationId, as far as they were seen to be dispatched.
 
-    It is shown every observation before those who look at it: `message` is what it says of an attempt,
-    `attempt` the one that the agent speaks of, `replaces` the one that a dispatch replaces. `was_over` and
-    `was_answered` say how the attempt stood before. Of those that are over, the latest are remembered.
+    It is shown every observation before those who look at it: `attempt` is the one of which the agent tells
+    a result, and `was_over` and `was_answered` say how it stood before; `replaces` is the one that a dispatch
+    replaces. Of those that are over, the latest are remembered, and of those that never end.
     """
 
     def __init__(self) -> None:
-        self.message: Message | None = None
         self.attempt: Attempt | None = None
         self.replaces: Attempt | None = None
         self.was_over = self.was_answered = False
-        self._known: dict[JSON, Attempt] = {}
+        self._known: dict[str, Attempt] = {}
         self._latest: dict[str, Attempt] = {}
         self._over: dict[str, None] = {}
         self._following: dict[str, Callable[[Message, bool], None]] = {
             "dispatch": self._begin,
+            "accepted": self._accept,
+            "progress": self._hear,
             "cancel": self._cancel,
-            **dict.fromkeys(REPORTS, self._report),
+            **dict.fromkeys(RESULTS, self._answer),
         }
 
     @staticmethod
@@ -126,15 +127,18 @@ class Attempts:
     def attend(self, seen: Observation) -> bool:
         """Whether this is a message about an attempt, from its own side; if so, it is taken in."""
         message = seen.message
-        self.message = self.attempt = self.replaces = None
-        if message is None or message.kind is None or (message.known_party and not in_role(message)):
+        self.attempt = self.replaces = None
+        follow = self._following.get(message.name) if message is not None else None
+        if message is None or follow is None or message.kind is None:
             return False
-        follow = self._following.get(message.name)
-        if follow is None:
+        if message.known_party and not in_role(message):
             return False
-        self.message = message
         follow(message, seen.praise)
         return True
+
+    def _of(self, message: Message) -> Attempt | None:
+        name = execution_of(message.value)
+        return self._known.get(name) if type(name) is str else None
 
     def _begin(self, message: Message, _: bool) -> None:
         name, whole = execution_of(message.value), _task_of(message.value)
@@ -151,37 +155,46 @@ class Attempts:
         attempt = Attempt(name, task, event.text, whole.get("timeout"), _keys_of(whole))
         self._known[name] = self._latest[task] = attempt
         self._over.pop(name, None)
+        self._forget(oldest(self._known))
 
-    def _report(self, message: Message, praise: bool) -> None:
-        name, kind = execution_of(message.value), message.name
-        self.attempt = attempt = self._known.get(name) if type(name) is str else None
-        if attempt is None:
-            return
-        if praise and attempt.heard is None:
-            attempt.heard = message
-        if kind == "accepted":
-            if attempt.accepted is None:
-                attempt.accepted = Stamp(stamp_of(message.value), message.event.late)
-        elif kind != "progress":
+    def _hear(self, message: Message, praise: bool) -> None:
+        attempt = self._of(message) if praise else None
+        if attempt is not None:
+            attempt.heard = attempt.heard or message
+
+    def _accept(self, message: Message, praise: bool) -> None:
+        attempt = self._of(message)
+        if attempt is not None and attempt.accepted is None:
+            attempt.accepted = Stamp(stamp_of(message.value), message.event.late)
+        if praise:
+            self._hear(message, praise)
+
+    def _answer(self, message: Message, praise: bool) -> None:
+        self.attempt = attempt = self._of(message)
+        if attempt is not None:
             self.was_over, self.was_answered = attempt.over, attempt.answered
             attempt.answered = True
-            if kind != "blocked":
+            if message.name != "blocked":
                 self._end(attempt)
+        if praise:
+            self._hear(message, praise)
 
     def _cancel(self, message: Message, _: bool) -> None:
-        name = execution_of(message.value)
-        attempt = self._known.get(name) if type(name) is str else None
+        attempt = self._of(message)
         if attempt is not None:
             self._end(attempt)
 
     def _end(self, attempt: Attempt) -> None:
         attempt.over = True
         self._over[attempt.name] = None
-        if len(self._over) > REMEMBERED_MESSAGES:
-            for name in oldest(self._over, REMEMBERED_MESSAGES):
-                forgotten, _ = self._known.pop(name), self._over.pop(name)
-                if self._latest.get(forgotten.task) is forgotten:
-                    del self._latest[forgotten.task]
+        self._forget(oldest(self._over, REMEMBERED_MESSAGES))
+
+    def _forget(self, names: list[str]) -> None:
+        for name in names:
+            forgotten = self._known.pop(name)
+            self._over.pop(name, None)
+            if self._latest.get(forgotten.task) is forgotten:
+                del self._latest[forgotten.task]
 
 
 class Superseded:
@@ -210,15 +223,13 @@ class Superseded:
         """One finding per result that comes too late."""
         if not seen.plain and seen.loses_any:
             self._replaced = [one for one in self._replaced if not _may_be_heard(one, seen)]
-        attempts = self._attempts
-        attempt = attempts.attempt
+        attempts, message = self._attempts, seen.message
         if attempts.replaces is not None and seen.praise:
             self._replaced.append(attempts.replaces)
-        if attempt is None or attempt.replaced is None or attempts.message is None:
+        attempt = attempts.attempt
+        if message is None or attempt is None or attempt.replaced is None or attempts.was_over:
             return ()
-        if attempts.message.name not in RESULTS or attempts.was_over:
-            return ()
-        return self._judge(attempts.message, attempt.replaced)
+        return self._judge(message, attempt.replaced)
 
     def _judge(self, message: Message, by: Replacement) -> Iterable[Finding]:
         when, since = time_of(message), instant(by.text)
@@ -292,12 +303,11 @@ class Ending:
 
     def _ends(self, message: Message, moved: Moved) -> bool:
         """Whether its own side ends an execution that was open."""
-        move = moved.move
-        before, entity = move.before, move.entity
-        if moved.report or moved.lifecycle != self._table.name or move.illegal:
-            return False
-        is_open = move.target in self._states
-        if before is None and is_open:
+        entity, before, target, edge = moved.move
+        is_open = target in self._states
+        if is_open and (before is None or entity in self._open):
+            return False  # as mostly: it goes on
+        if moved.report or (edge is None and before is not None) or moved.lifecycle != self._table.name:
             return False
         if before == self._table.initial:
             self._begun[entity] = None
@@ -305,7 +315,7 @@ class Ending:
         if not is_open:
             begun = self._open.pop(entity, None)
             return begun is not None and message.party == begun.party
-        if entity not in self._open and entity in self._begun:
+        if entity in self._begun:
             self._open[entity] = message
         return False
 

@@ -313,7 +313,7 @@ class Outputs:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per completed message whose outputs were agreed on."""
-        message, attempt = self._attempts.message, self._attempts.attempt
+        message, attempt = seen.message, self._attempts.attempt
         if message is None or attempt is None or message.name != "completed":
             return ()
         keys, evidence = attempt.keys, _evidence_of(message.value)

@@ -44,7 +44,7 @@ class Inputs:
         depends = task.get("dependsOn", []) if references else None
         if type(depends) is not list:
             return ()
-        broken = [(name, source) for name, source in references if source not in depends]
+        broken = [reference for reference in references if reference[1] not in depends]
         if not (broken or seen.praise) or not all(isinstance(one, str) for one in depends):
             return ()
         if not broken:
@@ -103,11 +103,11 @@ class Timeout:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per first result of an attempt that has a limit."""
-        attempts = self._attempts
-        message, attempt = attempts.message, attempts.attempt
-        if message is None or attempt is None or attempt.accepted is None or message.name not in RESULTS:
+        attempts, message = self._attempts, seen.message
+        attempt = attempts.attempt
+        if message is None or attempt is None or attempts.was_answered or attempts.was_over:
             return ()
-        if attempts.was_answered or attempts.was_over or attempt.replaced is not None:
+        if attempt.accepted is None or attempt.replaced is not None:
             return ()
         limit = counter(attempt.limit)
         if not limit or (not seen.praise and _is_plainly_in_time(attempt.accepted, message, limit)):
