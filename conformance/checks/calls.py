@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from conformance.checks import Observation, failed, passed, register, timed
+from conformance.checks import Check, Observation, failed, passed, register, timed
 from conformance.correlation import ByKind, Message, id_key
 from conformance.events import Received, Sent
 from conformance.findings import Finding, Requirement
@@ -40,9 +40,9 @@ class Answered:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         self._roles = pack.roles
-        self._asks = ByKind(lambda message: message.is_a(spec["on"]))
+        self.asks = ByKind(lambda message: message.is_a(spec["on"]))
         self._within: float = spec["within"]
-        self._open: dict[str, dict[int, _Waiting]] = {}
+        self.waits: dict[str, dict[int, _Waiting]] = {}
         """The requests without an answer of each connection, by the number of their event."""
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -51,13 +51,28 @@ class Answered:
         if seen.lost is None or message is None or message.kind is None:
             self._lose(seen)
             return ()
-        here = self._open.get(message.event.connection)
+        here = self.waits.get(message.event.connection)
         answered = self._hear(here, message) if here else False
-        if self._asks.of(message):
-            here = recall(self._open, message.event.connection, dict)
-            here[message.seq] = _Waiting(message)
-            forget_oldest(here, AT_ONCE)
+        if self.asks.of(message):
+            self.wait(message)
         return [passed(self._requirement, message)] if answered and seen.praise else ()
+
+    @staticmethod
+    def gather(checks: list[Answered], message: Message) -> Check:
+        """One check in place of several, of messages of this one's kind."""
+        return _Answers([check for check in checks if check.asks.of(message)], checks)
+
+    def hear(self, message: Message) -> None:
+        """Take note of a message of which nobody wants to know whether it answers one."""
+        here = self.waits.get(message.event.connection)
+        if here:
+            self._hear(here, message)
+
+    def wait(self, message: Message) -> None:
+        """Wait for the answer to a request."""
+        here = recall(self.waits, message.event.connection, dict)
+        here[message.seq] = _Waiting(message)
+        forget_oldest(here, AT_ONCE)
 
     def _hear(self, here: dict[int, _Waiting], message: Message) -> bool:
         """Take note of a message for those of its connection that wait; whether it answers one."""
@@ -72,7 +87,7 @@ class Answered:
         party = getattr(seen.event, "party", None)
         if party is None:  # a connection that opens or closes
             return
-        here = self._open.get(seen.event.connection, {})
+        here = self.waits.get(seen.event.connection, {})
         for number, (request, *_) in list(here.items()):
             if request.party != party:
                 del here[number]
@@ -87,7 +102,7 @@ class Answered:
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each request that was left without an answer."""
-        left = {number: one for here in self._open.values() for number, one in here.items()}
+        left = {number: one for here in self.waits.values() for number, one in here.items()}
         for _, (request, overdue, lapse) in sorted(left.items()) if complete else ():
             if overdue is not False:
                 said = f"{request.name} {request.at('/id')!r} was never answered"
@@ -97,6 +112,29 @@ class Answered:
 
     def _other(self, party: str) -> str:
         return next((role for role in self._roles if role != party), "")
+
+
+class _Answers:
+    """Several checks of answers, of which some wait for that to a message of this kind."""
+
+    def __init__(self, asking: list[Answered], every: list[Answered]) -> None:
+        self._asking = asking
+        self._every = every
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """Nothing: what was not answered is known when all is over."""
+        message = seen.message
+        if message is not None:
+            for check in self._every:
+                if check.waits:
+                    check.hear(message)
+            for check in self._asking:
+                check.wait(message)
+        return ()
+
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each check speaks for itself then."""
+        return ()
 
 
 @register("unique-ids")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from conformance import jsontext
-from conformance.checks import Observation, failed, passed, register, same
+from conformance.checks import Check, Observation, failed, passed, register, same
 from conformance.checks.delivery import said_again
 from conformance.correlation import ByKind, Message, Sessions, id_key
 from conformance.events import JSON
@@ -258,7 +258,7 @@ class _Series(NamedTuple):
 
 def _apart(value: JSON) -> Any:
     """What two values have in common that name one series: 1 and 1.0 do."""
-    if type(value) is int or type(value) is str:
+    if type(value) is int or type(value) is str or value is None:
         return value
     kind, same_value = id_key(value)
     return same_value if kind == "number" else (kind, same_value)
@@ -276,7 +276,7 @@ class Monotonic:
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
         series = [_Series.of(index, row) for index, row in enumerate(spec["series"])]
-        self._rows = ByKind(lambda message: [one for one in series if message.is_a(one.on)])
+        self.rows = ByKind(lambda message: [one for one in series if message.is_a(one.on)])
         self.hears = frozenset(name for one in series for name in one.on)
         self._last: dict[tuple[Any, ...], tuple[Any, JSON, int]] = {}
 
@@ -285,20 +285,30 @@ class Monotonic:
         message = seen.message
         if message is None:
             return ()
-        rows = self._rows.of(message)
-        if len(rows) == 1:
-            return self._judge(seen, message, rows[0])
-        return [finding for row in rows for finding in self._judge(seen, message, row)]
+        return [finding for row in self.rows.of(message) for finding in self.judge(seen, message, row)]
 
-    def _judge(self, seen: Observation, message: Message, row: _Series) -> Iterable[Finding]:
+    @staticmethod
+    def gather(checks: list[Monotonic], message: Message) -> Check:
+        """One check in place of several, of messages of this one's kind."""
+        return _Rising([(check.judge, row) for check in checks for row in check.rows.of(message)])
+
+    def judge(self, seen: Observation, message: Message, row: _Series) -> Iterable[Finding]:
+        """What is to be said of the value of one series."""
         number, _, at, read, order_of, per, measured, strict = row
         said = message.value
         raw = read(said)
         value = None if raw is None else measured(raw)
         if value is None:
             return ()
-        key = self._key(seen.session, number, per, said)
-        if key is None:
+        key: tuple[Any, ...]
+        if not per:
+            key = seen.session, number
+        elif len(per) == 1:
+            part = per[0](said)
+            key = seen.session, number, part if type(part) is int else _apart(part)
+        else:
+            key = seen.session, number, *[_apart(one(said)) for one in per]
+        if per and None in key:
             return ()  # nobody knows to which series it belongs
         before = self._last.get(key)
         order = counter(order_of(said)) if order_of is not None else None
@@ -318,15 +328,26 @@ class Monotonic:
         text = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
         return [failed(self._requirement, message, text, at, expected=(said_last,), actual=raw)]
 
-    def _key(self, session: str, number: int, per: tuple[Getter, ...], said: JSON) -> tuple[Any, ...] | None:
-        """The series; None where something is missing that keeps it apart."""
-        if not per:
-            return session, number
-        if len(per) == 1:
-            part = per[0](said)
-            return None if part is None else (session, number, part if type(part) is int else _apart(part))
-        parts = [one(said) for one in per]
-        return None if None in parts else (session, number, *map(_apart, parts))
+    def end(self, complete: bool) -> Iterable[Finding]:
+        """Nothing: each value is judged when it is seen."""
+        return ()
+
+
+class _Rising:
+    """The series of several checks that messages of one kind belong to."""
+
+    def __init__(self, rows: list[tuple[Callable[..., Iterable[Finding]], _Series]]) -> None:
+        self._rows = rows
+
+    def see(self, seen: Observation) -> Iterable[Finding]:
+        """One finding per value that has one before it in its series."""
+        message = seen.message
+        found: list[Finding] = []
+        for judge, row in self._rows:
+            told = judge(seen, message, row)
+            if told:
+                found += told
+        return found
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each value is judged when it is seen."""
@@ -355,12 +376,26 @@ class Ordered:
         message = seen.message
         if message is None or not (seen.plain or message.is_a(self.hears)):
             return ()
+        if not seen.praise and self._each is None and self._rises(message.value):
+            return ()
         values = self._found(message.value) if self._each is None else self._found_in_each(message)
         if len(values) < 2:
             return ()
         if all(value >= least for (_, _, least), (_, _, value) in pairwise(values)):
             return [passed(self._requirement, message)] if seen.praise else ()
         return [*self._broken(message, values)]
+
+    def _rises(self, said: JSON) -> bool:
+        """Whether no value of the message is before the one before it."""
+        last = None
+        for _, read in self._places:
+            raw = read(said)
+            value = None if raw is None else self._measure(raw)
+            if value is not None:
+                if last is not None and value < last:
+                    return False
+                last = value
+        return True
 
     def _found(self, said: JSON, at: str = "") -> list[tuple[str, JSON, Any]]:
         """The values of a message, or of the part of it at a pointer, with their pointers."""
