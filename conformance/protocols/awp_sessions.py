@@ -108,9 +108,11 @@ def states(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _state(memory: Memory, session: Session, stood: _Standing, state: str) -> Iterable[Told]:
-    before, resumed = stood.state, session.resumed > stood.resumed
+    # That it was active before it was suspended may have been lost with the connection, and is said again.
+    missed = state == "active" and memory.params.get("reason") == "first_activity"
+    before, resumed = stood.state, session.resumed > stood.resumed and not missed
     stood.state = state
-    if state == "active":
+    if state == "active" and not missed:
         stood.resumed = session.resumed  # so the resumption is over
     if before not in memory.options["from"] or memory.options.get("resumed", resumed) != resumed:
         return NOTHING
