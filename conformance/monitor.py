@@ -8,24 +8,24 @@ check has already reported says nothing new and is left out, so that one fault i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any, NamedTuple
 
 from conformance import jsontext
 from conformance.attribution import Attribution
-from conformance.checks import Check, Follower, Moved, Observation, See, located
+from conformance.checks import Attend, Check, Follower, Moved, Observation, See, located
 from conformance.checks.delivery import NO_DELIVERY, Deliveries, Delivery
 from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import ByKind, Correlator, Message, is_call, is_from_the_wrong_side
 from conformance.errors import BadPack
-from conformance.events import Closed, Event, Malformed, Opened, Received, Sent
+from conformance.events import JSON, Closed, Event, Malformed, Opened, Received, Sent
 from conformance.families import CHECKS
 from conformance.findings import BrokenConstraint, Finding, Level
 from conformance.motion import Motion
 from conformance.packs import Pack
-from conformance.screening import Screen, screen
+from conformance.screening import screen
 
 NOT_AN_OBJECT = "WIRE-OBJECT"
 
@@ -71,13 +71,15 @@ class Monitor:
             for kind, check in _checks(pack)
             if limited is None or kind in limited or (alone and getattr(check, "stateless", False))
         ]
-        self._all: list[See] = [check.see for check in self._checks]
         shared: dict[str, Any] = {}
         joined = [_joined(check, shared) for check in self._checks]
         self._followers = [*{id(one): one for one in joined if one is not None}.values()]
         self._courses = ByKind(self._course)
-        self._screened: Screen | None = None
-        """The screen that accepted the message that is judged; none where it is judged in detail."""
+        self._everybody = _Course(
+            [follower.attend for follower in self._followers], [check.see for check in self._checks]
+        )
+        self._shown = self._everybody
+        """Who is shown the event that is judged."""
         self._complete = True
         self._redelivers = "redelivery" in pack.meta
         self._rpc = pack.meta.get("envelope") == "json-rpc"
@@ -107,10 +109,10 @@ class Monitor:
         """The findings that this event settles, each with its place in the input."""
         seen, delivery = self._observe(event)
         message = self.message = seen.message
-        for follower in self._followers:
-            follower.attend(seen)
+        for attend in self._shown.attending:
+            attend(seen)
         findings: list[Finding] = []
-        for see in self._shown(seen):
+        for see in self._shown.seeing:
             found = see(seen)
             if found:
                 findings += found
@@ -130,30 +132,21 @@ class Monitor:
         """Where the pack has the requirement of a finding."""
         return self._places[finding.requirement]
 
-    def _shown(self, seen: Observation) -> list[See]:
-        """How the checks that have to be shown the observation see it."""
-        if not seen.plain or seen.message is None:
-            return self._all
-        return self._screened.shown if self._screened else self._courses.of(seen.message).hearing
-
-    def _course(self, message: Message) -> _Course:
-        hearing = self._hearers(message)
-        shown: list[See] = [check.see for check in hearing]
+    def _course(self, message: Message) -> _Plain:
+        """Those to whom a message of this kind can matter, if there is nothing odd about it."""
+        attending: list[Attend] = [one.attend for one in self._followers if _hears(one, message)]
+        checks = [check for check in self._checks if self._praise or not getattr(check, "praises", False)]
+        hearing = [check for check in checks if _hears(check, message)]
+        unscreened = _Course(attending, [check.see for check in hearing])
         naming = self._motion.naming(message)
         if self._praise or self._published or any(map(leads_through_items, naming)):
-            return _Course(shown, None)
+            return _Plain(_accepts_none, unscreened, unscreened)
         besides = [within(at, {"type": "string"}, needed=True) for at in naming]
         besides += [{"$ref": self._schemas.uri(ENVELOPE)}] if self._rpc else []
-        return _Course(shown, screen(message, hearing, self._schemas, besides))
-
-    def _hearers(self, message: Message) -> list[Check]:
-        """The checks to which a message of this kind can matter, if there is nothing odd about it."""
-        return [
-            check
-            for check in self._checks
-            if (self._praise or not getattr(check, "praises", False))
-            and ((hears := getattr(check, "hears", None)) is None or message.is_a(hears))
-        ]
+        made = screen(message, hearing, self._schemas, besides)
+        if made is None:
+            return _Plain(_accepts_none, unscreened, unscreened)
+        return _Plain(made.accepts, _Course(attending, made.shown), unscreened)
 
     def end(self) -> list[Finding]:
         """The findings that only the end of the record settles."""
@@ -161,11 +154,14 @@ class Monitor:
 
     def _observe(self, event: Event) -> tuple[Observation, Delivery]:
         if not isinstance(event, (Received, Sent)):
+            self._shown = self._everybody
             return self._observe_no_message(event), NO_DELIVERY
         message = self._correlator.message(event)
         exact = not (self._praise or event.faults) and (event.exact or jsontext.is_exact(event.value))
-        self._screened = self._accepting(message) if exact else None
-        self._envelope = self._envelope_errors(message) if self._rpc and not self._screened else []
+        course = self._courses.of(message) if exact and message.kind is not None else None
+        screened = course is not None and course.accepts(message.value)
+        self._shown = self._everybody
+        self._envelope = self._envelope_errors(message) if self._rpc and not screened else []
         if message.kind is None or self._envelope:
             # What is no whole message is none of its kind: one fault, and nothing else is said of it.
             bare = message._replace(kind=None, name="" if self._envelope else message.name, request=None)
@@ -174,10 +170,10 @@ class Monitor:
         if self._alone:
             self._motion.forget()  # where anything stood, other messages say
         delivery = self._deliveries.of(message) if self._redelivers else NO_DELIVERY
-        lost = self._motion.lose_unnamed(message, named=self._screened is not None)
+        lost = self._motion.lose_unnamed(message, named=screened)
         moves = partial(self._deliveries.moves, delivery) if delivery.key else None
         moved = self._motion.of(message, moves)
-        fits = self._screened is not None or self._fits(message)
+        fits = screened or self._fits(message)
         if is_from_the_wrong_side(message):
             lost |= self._motion.lose(message)
             fits = False
@@ -186,6 +182,8 @@ class Monitor:
         session = self._motion.session(message)
         again, praise = delivery.again, self._praise
         plain = fits and exact and not lost
+        if plain and course is not None:
+            self._shown = course.screened if screened else course.unscreened
         return Observation(event, message, moved, lost, again, session, fits, praise, plain), delivery
 
     def _observe_no_message(self, event: Opened | Malformed | Closed) -> Observation:
@@ -198,11 +196,6 @@ class Monitor:
             self._correlator.lose(event.connection, event.party)
             return Observation(event, lost=None)
         return Observation(event)
-
-    def _accepting(self, message: Message) -> Screen | None:
-        """The screen of the message's kind, if it accepts it."""
-        found = self._courses.of(message).screen if message.kind is not None else None
-        return found if found is not None and found.accepts(message.value) else None
 
     def _fits(self, message: Message) -> bool:
         """Whether the message's schema accepts it, if that is what it is judged by."""
@@ -280,10 +273,28 @@ class Monitor:
 
 
 class _Course(NamedTuple):
-    """What is done with the messages of one kind: who hears those that are plain, and what screens them."""
+    """Who is shown an observation: the followers, and then the checks."""
 
-    hearing: list[See]
-    screen: Screen | None
+    attending: list[Attend]
+    seeing: list[See]
+
+
+class _Plain(NamedTuple):
+    """Who is shown messages of one kind that are plain: by whether their screen accepts them."""
+
+    accepts: Callable[[JSON], bool]
+    screened: _Course
+    unscreened: _Course
+
+
+def _accepts_none(_: JSON) -> bool:
+    return False
+
+
+def _hears(one: object, message: Message) -> bool:
+    """Whether a plain message of its kind can matter to a check or a follower."""
+    hears: Collection[str] | None = getattr(one, "hears", None)
+    return hears is None or message.is_a(hears)
 
 
 _STATELESS = {"json-text", "integer-bounds", "requires", "ordered", "reason-required", "direction"}

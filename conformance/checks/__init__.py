@@ -97,9 +97,15 @@ class Check(Protocol):
 See = Callable[[Observation], Iterable[Finding]]
 """How a check sees an observation."""
 
+Attend = Callable[[Observation], bool]
+"""How a follower does."""
+
 
 class Follower(Protocol):
-    """What several checks of one stream have in common: it is shown every observation, before them."""
+    """What several checks of one stream have in common: it is shown every observation, before them.
+
+    One that has `hears`, as a check has it, need not be shown other messages that are `plain`.
+    """
 
     def attend(self, seen: Observation) -> bool:
         """Learn from the observation; whether its message can be judged."""

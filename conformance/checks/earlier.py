@@ -139,6 +139,11 @@ class Earlier:
     def _keep(self, names: Collection[str], make: Callable[..., Any], *pointers: str) -> Any:
         return self._kept.setdefault((make, *sorted(names), *pointers), (names, make(*pointers)))[1]
 
+    @property
+    def hears(self) -> frozenset[str]:
+        """The messages of which something is kept."""
+        return frozenset(name for names, _ in self._kept.values() for name in names)
+
     def attend(self, seen: Observation) -> bool:
         """Note what the message says."""
         message = seen.message

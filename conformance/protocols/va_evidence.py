@@ -160,6 +160,8 @@ class Proof:
     which is asked only if nobody wants praise.
     """
 
+    hears = frozenset(_PLACES)
+
     def __init__(self) -> None:
         self.at = ""
         self.evidence: dict[str, JSON] | None = None
