@@ -94,11 +94,11 @@ class Counted:
 @pytest.mark.parametrize(
     ("protocol", "lines", "most"),
     [
-        ("awp", awp, 405),
-        ("va-agent-protocol", va, 245),
-        ("governed-attempt-progress", gap, 390),
-        ("ossa-a2a", ossa, 437),
-        ("atep", atep, 262),
+        ("awp", awp, 216),
+        ("va-agent-protocol", va, 133),
+        ("governed-attempt-progress", gap, 300),
+        ("ossa-a2a", ossa, 343),
+        ("atep", atep, 236),
     ],
 )
 def test_a_message_takes_so_many_calls(protocol: str, lines: Any, most: int) -> None:
