@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from conformance import protocols
-from conformance.checks import CHECKS, calls, movement, numbers, order, relation, text
+from conformance.checks import CHECKS, calls, movement, numbers, order, relation, sequences, text
 
 __all__ = ["CHECKS", "FAMILIES"]
 
-FAMILIES = (text, numbers, movement, order, relation, calls, protocols)
+FAMILIES = (text, numbers, movement, order, sequences, relation, calls, protocols)
 """The modules whose import does so."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from conformance.checks import Moved, in_role
-from conformance.checks.order import Gaps
+from conformance.checks.sequences import Gaps
 from conformance.correlation import ByKind, Message, Sessions
 from conformance.events import JSON
 from conformance.jsontext import getter, parse
