@@ -100,9 +100,8 @@ def validate(
 def _validate(paths: Iterable[Path], options: validation.Options, form: str, jobs: int) -> int:
     from conformance import judgement, writers
 
-    # Most of what is kept of a record has no cycles, and would be looked through for some again and again;
-    # but what is forgotten may have some, and a record may have no end.
-    gc.set_threshold(20_000, 5, 2)
+    # What is kept of a record has no cycles, and would be looked through for some again and again.
+    gc.set_threshold(20_000, 50, 1_000)
     writer = writers.writer(form, say, width())
     judged = []
     with closing(_judging(paths, options, writer.told, jobs)) as judging:

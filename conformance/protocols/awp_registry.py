@@ -79,6 +79,7 @@ class Registry:
             session = self.sessions.pop(key, None)
             if session is None:
                 continue
+            session.let_go()
             self._by_token.pop(str(session.ready.get("session_token")), None)
             if self.ended.pop(session.connection, None) is not None:
                 gone.add(session.connection)
@@ -141,6 +142,8 @@ class Registry:
         session.change()
         session.course = self._courses.setdefault(session.key, session.course)
         self.current[connection] = session.key
+        if session.again:
+            self.sessions[session.key].let_go()
         self.sessions[session.key] = session
         self._note_token(session)
         self._grant(session, table(ready.get("granted")).get("channels"))

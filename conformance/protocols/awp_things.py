@@ -196,10 +196,14 @@ class Session:
         for channel in self.channels.values():
             channel.known.clear()
 
-    def doubt(self) -> Course:
-        """Nobody knows any longer how it went; its course begins anew."""
+    def let_go(self) -> None:
+        """Nothing leads from it to itself by its frames: it is gone when nobody knows it any longer."""
         for channel in self.channels.values():
             channel.shown = channel.commanded = None
+
+    def doubt(self) -> Course:
+        """Nobody knows any longer how it went; its course begins anew."""
+        self.let_go()
         self.course = Course()
         return self.course
 
