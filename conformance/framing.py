@@ -84,8 +84,10 @@ def part_at(whole: Reading, pointer: str) -> Reading:
     """
     name, text = pointer[1:], whole.text
     if whole.exact and next(reversed(whole.value)) == name:
-        head, _, rest = text.partition(f',"{name}":')
-        if rest[:1] == "{" and rest[-2:] == "}}" and not ("{" in head[1:] or "[" in head):
+        head, _, rest = text.partition(f'"{name}":')
+        rest = rest.removeprefix(" ")
+        alone = head.endswith((",", ", ")) and "{" not in head[1:] and "[" not in head
+        if alone and rest.startswith("{") and rest.endswith("}}"):
             column = whole.column + len(text) - len(rest)
             return Reading(rest[:-1].encode(), whole.line, rest[:-1], whole.value[name], (), column, True)
     place = locate(whole.text, pointer)
