@@ -19,6 +19,10 @@ from typing import TypeAlias
 from conformance.interruption import ignored
 from conformance.runner import Plan, Result, ended_early, interrupted, result_of
 from conformance.scenarios import Scenario
+from conformance.waiting import lasts
+
+Place: TypeAlias = asyncio.Lock | asyncio.Semaphore
+"""What a scenario waits for before it begins."""
 
 Awaited: TypeAlias = Future[Result | None]
 """The result of a run, when it is there; None where it was not wanted any more when it had its turn."""
@@ -50,7 +54,7 @@ class Shift:
         *,
         is_wanted: Callable[[], bool] = lambda: True,
         told: Callable[[Result], None] = lambda _: None,
-        taken: Sequence[asyncio.Lock] = (),
+        taken: Sequence[Place] = (),
         lent: Callable[[Plan], AbstractContextManager[Plan]] = nullcontext,
     ) -> Awaited:
         """Run a scenario when there is room, if it `is_wanted` then; `told` hears before there is room again.
@@ -90,7 +94,7 @@ class Shift:
         attempt: int,
         is_wanted: Callable[[], bool],
         told: Callable[[Result], None],
-        taken: Sequence[asyncio.Lock],
+        taken: Sequence[Place],
         lent: Callable[[Plan], AbstractContextManager[Plan]],
     ) -> Result | None:
         task = asyncio.current_task()
@@ -124,10 +128,20 @@ def at_work(jobs: int) -> Iterator[Shift]:
         shift.abandon()
 
 
+def _rank(scenario: Scenario) -> float:
+    """Where it stands among those that reach one implementation: what takes nothing, the longest first.
+
+    What takes something waits for its turn anyway, and is best had in the order in which it is told of.
+    """
+    return 0.0 if scenario.takes else -lasts(scenario)
+
+
 class Crew:
     """Runs `scenarios` of one plan, at most `jobs` at a time, in their order; it has to be closed.
 
-    All reach one implementation if it is `shared`, and what one takes of that, no other has meanwhile.
+    All reach one implementation if it is `shared`, and what one takes of that, no other has meanwhile:
+    those that take something are what a run waits for in the end, so one place is theirs, and of the others
+    those that last long begin first.
     After one that shows that going on is useless, it begins only what is asked for.
     """
 
@@ -137,10 +151,11 @@ class Crew:
         self._is_shared = shared
         self._targets = [plan.target, *plan.more]
         self._taken: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._beside = asyncio.Semaphore(max(jobs - any(one.takes for one in scenarios), 1))
         self._is_full = False
         self._begun: set[tuple[str, int]] = set()
         self._asked: dict[tuple[str, int], tuple[Scenario, Awaited]] = {}
-        for scenario in scenarios:
+        for scenario in sorted(scenarios, key=_rank) if shared else scenarios:
             self._begin(scenario, 1)
 
     def ask(self, scenario: Scenario, attempt: int) -> Result:
@@ -177,12 +192,23 @@ class Crew:
             self._begun |= {key} if wanted else set()
             return wanted
 
-        # In the order of their names, so that none waits in a circle.
-        taken = [self._taken[name] for name in sorted(scenario.takes)] if self._is_shared else []
         future = self._shift.begin(
-            self._plan, scenario, attempt, is_wanted=is_wanted, told=self._look, taken=taken, lent=self._lent
+            self._plan,
+            scenario,
+            attempt,
+            taken=self._places(scenario),
+            is_wanted=is_wanted,
+            told=self._look,
+            lent=self._lent,
         )
         self._asked[key] = (scenario, future)
+
+    def _places(self, scenario: Scenario) -> list[Place]:
+        """What it takes, else the room that there is for others."""
+        if not self._is_shared:
+            return []
+        # In the order of their names, so that none waits in a circle.
+        return [self._taken[name] for name in sorted(scenario.takes)] or [self._beside]
 
     @contextmanager
     def _lent(self, plan: Plan) -> Iterator[Plan]:

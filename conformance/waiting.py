@@ -6,15 +6,23 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from conformance import jsontext
-from conformance.bindings import difference
+from conformance.bindings import NAME, difference
 from conformance.correlation import Message
 from conformance.events import JSON, Sent
 from conformance.findings import Finding
-from conformance.scenarios import Step
+from conformance.scenarios import Scenario, Step, seconds
 from conformance.wording import shown
 
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
+
+
+def lasts(scenario: Scenario) -> float:
+    """How many seconds its steps let pass at most, as far as they say it in figures."""
+    names = {"never": "for", "wait": "wait", "silence": "silence"}
+    written = (step.args.get(names.get(step.verb, "deadline"), "0 s") for step in scenario.steps)
+    return sum(seconds(one) for one in written if not NAME.search(one))
+
 
 APART = ("wait", "operate", "read")
 """Steps that no connection is needed for."""
