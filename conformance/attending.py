@@ -1,17 +1,20 @@
-"""What the steps of one session ask for beside its connections: commands of the operator, and logs."""
+"""What the steps of one session ask for beside its connections: its turn, the operator's commands, logs."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from conformance.actions import Aside
 from conformance.driver import Driver
 from conformance.events import Event
 from conformance.logs import Librarian
-from conformance.operating import Operator
+from conformance.operating import Attended, Operator
+from conformance.scenarios import seconds
 from conformance.transports import Options
+from conformance.turns import Turn
 
 
 class Attendance:
@@ -27,8 +30,11 @@ class Attendance:
         driver: Driver,
         exchanged: Sequence[Event],
         pid: Callable[[], int],
+        turn: Turn,
     ) -> None:
         """Nothing is done yet."""
+        self._queue, self._turn = queue, turn
+        self._taking: list[asyncio.Task[None]] = []
         self._operator = Operator(queue, options, pid)
         self._librarian = Librarian(queue, options.patience, driver, exchanged, pid)
 
@@ -36,10 +42,25 @@ class Attendance:
         """Begin with what the step asks for."""
         if action.step.verb == "operate":
             self._operator.begin(action.args["operate"], action.args.get("undo", ""))
+        elif action.step.verb in ("take", "leave"):
+            self._taking.append(asyncio.create_task(self._have(action)))
         else:
             self._librarian.begin(action)
 
     async def end(self) -> str:
         """Stop what goes on, and put back what was changed; why that was not done, or nothing."""
+        for task in self._taking:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         await self._librarian.stop()
         return await self._operator.restore()
+
+    async def _have(self, action: Aside) -> None:
+        if "leave" in action.args:
+            self._turn.leave(action.args["leave"])
+        elif "after" in action.args:
+            self._turn.reserve(action.args["take"], seconds(action.args["after"]))
+        else:
+            await self._turn.take(action.args["take"])
+        await self._queue.put(Attended())

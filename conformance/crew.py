@@ -9,23 +9,32 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import replace
 from typing import TypeAlias
 
 from conformance.interruption import ignored
 from conformance.runner import Plan, Result, ended_early, interrupted, result_of
 from conformance.scenarios import Scenario
+from conformance.turns import Turn, Turns
 from conformance.waiting import lasts
 
-Place: TypeAlias = asyncio.Lock | asyncio.Semaphore
-"""What a scenario waits for before it begins."""
+Place: TypeAlias = AbstractAsyncContextManager[object]
+"""What a scenario waits for before it begins, and has until it ends."""
 
 Awaited: TypeAlias = Future[Result | None]
 """The result of a run, when it is there; None where it was not wanted any more when it had its turn."""
+
+SLACK = 0.3
+"""Seconds that a scenario takes beside the time that its steps let pass."""
 
 LEAVE = 0.5
 """Seconds for everything to end in an orderly way before it is killed, where nobody cares how it ends."""
@@ -108,6 +117,8 @@ class Shift:
                     return None
                 with lent(plan) as own:
                     result = await result_of(own, scenario, attempt)
+                    while await own.turn.is_taken_anew():
+                        result = await result_of(own, scenario, attempt)
                 told(result)
                 return result
         finally:
@@ -150,7 +161,7 @@ class Crew:
         self._shift = Shift(jobs)
         self._is_shared = shared
         self._targets = [plan.target, *plan.more]
-        self._taken: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns: dict[str, Turns] = {}
         self._beside = asyncio.Semaphore(max(jobs - any(one.takes for one in scenarios), 1))
         self._is_full = False
         self._begun: set[tuple[str, int]] = set()
@@ -192,23 +203,18 @@ class Crew:
             self._begun |= {key} if wanted else set()
             return wanted
 
+        plan, places = self._placed(scenario)
         future = self._shift.begin(
-            self._plan,
-            scenario,
-            attempt,
-            taken=self._places(scenario),
-            is_wanted=is_wanted,
-            told=self._look,
-            lent=self._lent,
+            plan, scenario, attempt, taken=places, is_wanted=is_wanted, told=self._look, lent=self._lent
         )
         self._asked[key] = (scenario, future)
 
-    def _places(self, scenario: Scenario) -> list[Place]:
-        """What it takes, else the room that there is for others."""
+    def _placed(self, scenario: Scenario) -> tuple[Plan, list[Place]]:
+        """The plan with the scenario's own turn, and what it waits for: that, and the room for the others."""
         if not self._is_shared:
-            return []
-        # In the order of their names, so that none waits in a circle.
-        return [self._taken[name] for name in sorted(scenario.takes)] or [self._beside]
+            return self._plan, []
+        turn = Turn(self._turns, scenario.takes, lasts(scenario) + SLACK)
+        return replace(self._plan, turn=turn), [turn] if scenario.takes else [turn, self._beside]
 
     @contextmanager
     def _lent(self, plan: Plan) -> Iterator[Plan]:

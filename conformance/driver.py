@@ -393,6 +393,5 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "close": Driver._close,
     "drop": Driver._close,
     "ends": Driver._close,
-    "operate": Driver._aside,
-    "read": Driver._aside,
+    **dict.fromkeys(("take", "leave", "operate", "read"), Driver._aside),
 }

@@ -87,7 +87,7 @@ class Scenario:
 
 VERBS = (
     *("send", "raw", "request", "reply", "expect", "never", "wait"),
-    *("silence", "given", "set", "connect", "close", "drop", "ends", "operate", "read"),
+    *("silence", "given", "set", "connect", "close", "drop", "ends", "take", "leave", "operate", "read"),
 )
 """What a step may do; `repeat` and `use` are written out when a scenario is read."""
 

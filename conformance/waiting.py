@@ -17,14 +17,18 @@ TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
 
 
+STATED = 5.0
+"""Seconds that a time may be of which a scenario says only who states it."""
+
+
 def lasts(scenario: Scenario) -> float:
-    """How many seconds its steps let pass at most, as far as they say it in figures."""
+    """How many seconds its steps let pass at most, as it seems."""
     names = {"never": "for", "wait": "wait", "silence": "silence"}
     written = (step.args.get(names.get(step.verb, "deadline"), "0 s") for step in scenario.steps)
-    return sum(seconds(one) for one in written if not NAME.search(one))
+    return sum(STATED if NAME.search(one) else seconds(one) for one in written)
 
 
-APART = ("wait", "operate", "read")
+APART = ("wait", "take", "leave", "operate", "read")
 """Steps that no connection is needed for."""
 
 
