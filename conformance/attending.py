@@ -43,7 +43,8 @@ class Attendance:
         if action.step.verb == "operate":
             self._operator.begin(action.args["operate"], action.args.get("undo", ""))
         elif action.step.verb in ("take", "leave"):
-            self._taking.append(asyncio.create_task(self._have(action)))
+            after = seconds(action.args["after"]) if "after" in action.args else None
+            self._taking.append(asyncio.create_task(self._have(action, after)))
         else:
             self._librarian.begin(action)
 
@@ -56,11 +57,11 @@ class Attendance:
         await self._librarian.stop()
         return await self._operator.restore()
 
-    async def _have(self, action: Aside) -> None:
+    async def _have(self, action: Aside, after: float | None) -> None:
         if "leave" in action.args:
             self._turn.leave(action.args["leave"])
-        elif "after" in action.args:
-            self._turn.reserve(action.args["take"], seconds(action.args["after"]))
-        else:
+        elif after is None:
             await self._turn.take(action.args["take"])
+        else:
+            self._turn.reserve(action.args["take"], after)
         await self._queue.put(Attended())

@@ -241,6 +241,16 @@ def test_what_a_scenario_needs_later_nobody_has_then(tmp_path: Path) -> None:
     assert header(done, rows["acts"])["began"] >= ended(done, rows["needs"])
 
 
+def test_what_is_no_time_is_a_mistake_where_something_is_needed_later(tmp_path: Path) -> None:
+    (tmp_path / "needs.yaml").write_text(
+        "title: It needs\nrole: agent\ncovers: [AWP-VER-002]\nsteps:\n  - request: initialize\n"
+        '    save: {name: /result/world/name}\n  - take: arm\n    after: "${name} ms"\n'
+    )
+    done = conformance_run(tmp_path, "awp@0.1-draft.7", "reference", "-s", str(tmp_path / "needs.yaml"))
+    assert done.code == 4
+    assert "'reference-world ms' is no time; let a step `given` see to it before" in done.text
+
+
 def test_each_of_several_that_run_has_one_scenario_at_a_time(tmp_path: Path) -> None:
     program = str(data_root() / "fixtures" / "awp" / "0.1-draft.7" / "targets" / "world.py")
     chosen = ["action-streaming", "cancel-streaming", "heartbeat", "resubmission"]
