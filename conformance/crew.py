@@ -33,7 +33,7 @@ Place: TypeAlias = AbstractAsyncContextManager[object]
 Awaited: TypeAlias = Future[Result | None]
 """The result of a run, when it is there; None where it was not wanted any more when it had its turn."""
 
-SLACK = 0.3
+SLACK = 0.5
 """Seconds that a scenario takes beside the time that its steps let pass."""
 
 LEAVE = 0.5

@@ -115,20 +115,23 @@ class Turn:
         if not self.is_disturbed:
             return False
         await self.__aexit__()
-        await self.__aenter__()
+        await self._begin(first=True)  # whoever asked for what came of it waits already
         return True
 
     async def __aenter__(self) -> Self:
         """Wait for what it takes."""
-        self.is_disturbed = False
-        for name in sorted(self.takes):  # in this order, so that none waits in a circle
-            await self._of(name).take(self, self.lasting)
+        await self._begin()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Leave everything."""
         for turns in self.there_is.values():
             turns.leave(self)
+
+    async def _begin(self, *, first: bool = False) -> None:
+        self.is_disturbed = False
+        for name in sorted(self.takes):  # in this order, so that none waits in a circle
+            await self._of(name).take(self, self.lasting, first=first)
 
     def _of(self, name: str) -> Turns:
         return self.there_is.setdefault(name, Turns())
