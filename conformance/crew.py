@@ -8,9 +8,10 @@ judging keeps no conversation waiting.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -33,8 +34,11 @@ Place: TypeAlias = AbstractAsyncContextManager[object]
 Awaited: TypeAlias = Future[Result | None]
 """The result of a run, when it is there; None where it was not wanted any more when it had its turn."""
 
-SLACK = 0.5
+SLACK = 0.3
 """Seconds that a scenario takes beside the time that its steps let pass."""
+
+PROMPT = 0.0005
+"""Seconds for which judging may keep the conversations waiting that have something to say."""
 
 LEAVE = 0.5
 """Seconds for everything to end in an orderly way before it is killed, where nobody cares how it ends."""
@@ -48,6 +52,8 @@ class Shift:
 
     def __init__(self, jobs: int) -> None:
         """Nothing is begun."""
+        self._before = sys.getswitchinterval()
+        sys.setswitchinterval(PROMPT)
         self._room = asyncio.Semaphore(jobs)
         self._tasks: set[asyncio.Task[Result | None]] = set()
         self._all: list[Awaited] = []
@@ -95,6 +101,7 @@ class Shift:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        sys.setswitchinterval(self._before)
 
     async def _run(
         self,
@@ -156,8 +163,19 @@ class Crew:
     After one that shows that going on is useless, it begins only what is asked for.
     """
 
-    def __init__(self, plan: Plan, scenarios: list[Scenario], jobs: int, *, shared: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        scenarios: list[Scenario],
+        jobs: int,
+        *,
+        shared: bool = False,
+        meanwhile: Callable[[Result], object] = lambda _: None,
+    ) -> None:
+        """`meanwhile` gets what is there already while what is asked for is not, each at most once."""
         self._plan = plan
+        self._meanwhile = meanwhile
+        self._early: list[Awaited] = []
         self._shift = Shift(jobs)
         self._is_shared = shared
         self._targets = [plan.target, *plan.more]
@@ -172,12 +190,24 @@ class Crew:
     def ask(self, scenario: Scenario, attempt: int) -> Result:
         """The result of a run of the scenario, when it is there; a further attempt begins now."""
         key = (scenario.name, attempt)
-        result = self._asked[key][1].result() if key in self._asked else None
+        result = self._awaited(key) if key in self._asked else None
         if result is None:  # whoever asks knows that it is of use
             self._begin(scenario, attempt, asked=True)
-            result = self._asked[key][1].result()
+            result = self._awaited(key)
         assert result is not None, "what was asked for is run"
         return result
+
+    def _awaited(self, key: tuple[str, int]) -> Result | None:
+        """The result of a run; while it is not there, what came of others is handed on."""
+        wanted = self._asked[key][1]
+        self._early = [one for one in self._early if one is not wanted]
+        while not wanted.done():
+            wait([wanted, *self._early], return_when=FIRST_COMPLETED)
+            for one in [one for one in self._early if one.done()][:1]:
+                self._early.remove(one)
+                if not one.cancelled() and (result := one.result()) is not None:
+                    self._meanwhile(result)
+        return wanted.result()
 
     def rest(self) -> Iterator[Result]:
         """Begin nothing more; the results of all that was begun, asked for or not, when they are there."""
@@ -208,6 +238,7 @@ class Crew:
             plan, scenario, attempt, taken=places, is_wanted=is_wanted, told=self._look, lent=self._lent
         )
         self._asked[key] = (scenario, future)
+        self._early.append(future)
 
     def _placed(self, scenario: Scenario) -> tuple[Plan, list[Place]]:
         """The plan with the scenario's own turn, and what it waits for: that, and the room for the others."""
