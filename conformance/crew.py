@@ -34,8 +34,8 @@ Place: TypeAlias = AbstractAsyncContextManager[object]
 Awaited: TypeAlias = Future[Result | None]
 """The result of a run, when it is there; None where it was not wanted any more when it had its turn."""
 
-SLACK = 0.3
-"""Seconds that a scenario takes beside the time that its steps let pass."""
+SLACK, STEP = 0.2, 0.03
+"""Seconds that a scenario may take beside the time that its steps let pass: once, and for each step."""
 
 PROMPT = 0.0005
 """Seconds for which judging may keep the conversations waiting that have something to say."""
@@ -244,7 +244,8 @@ class Crew:
         """The plan with the scenario's own turn, and what it waits for: that, and the room for the others."""
         if not self._is_shared:
             return self._plan, []
-        turn = Turn(self._turns, scenario.takes, lasts(scenario) + SLACK)
+        lasting = lasts(scenario) + SLACK + STEP * len(scenario.steps)
+        turn = Turn(self._turns, scenario.takes, lasting)
         return replace(self._plan, turn=turn), [turn] if scenario.takes else [turn, self._beside]
 
     @contextmanager
