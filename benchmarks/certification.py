@@ -123,7 +123,10 @@ def measured(words: list[str], folder: Path, environment: dict[str, str]) -> tup
 
 def ours(protocol: str, urls: list[str], folder: Path, jobs: int) -> Outcome:
     """This kit's verdicts, from one world, which may have so many sessions at a time, or several alike."""
-    (folder / "conformance.toml").write_text(f'target = "{urls[0]}"\nsessions = {jobs}\n', "utf-8")
+    told = f'target = "{urls[0]}"\nsessions = {jobs}\n'
+    if len(urls) == 1:  # where several worlds write their logs, one fact cannot say
+        told += f'[ics.audit]\ndirectory = "{folder / "awp-audit"}"\n'
+    (folder / "conformance.toml").write_text(told, "utf-8")
     kit = [sys.executable, "-c", "from conformance.cli import main; main()", "run", protocol]
     beside = [word for url in urls[1:] for word in ("--beside", url)]
     _, wall, used = measured([*kit, "--jobs", str(jobs), *beside, "--out", "report"], folder, {})
@@ -173,7 +176,7 @@ def main() -> None:
         "--default", action="store_true", help="leave the world the times that it has by itself"
     )
     parser.add_argument(
-        "--jobs", type=int, default=1, help="how many scenarios of this kit reach the world at a time"
+        "--jobs", type=int, default=6, help="how many scenarios of this kit reach the world at a time"
     )
     parser.add_argument("--worlds", type=int, default=1, help="how many worlds alike this kit spreads over")
     parser.add_argument("--alone", action="store_true", help="leave the other suite out")

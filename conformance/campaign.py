@@ -90,6 +90,8 @@ class Campaign:
     """Why those are fewer than were asked for."""
     bundle: Path | None = None
     runs: list[evaluation.Run] = field(default_factory=list)
+    judged: dict[tuple[str, int], evaluation.Run] = field(default_factory=dict)
+    """What is judged and not recorded yet, by the scenario's name and which of its runs it is."""
     fuzz: dict[str, Any] | None = None
     """What negative tests showed, where there were any."""
 
@@ -110,9 +112,13 @@ class Campaign:
                 for path in self.plan.out.glob(pattern):
                     path.unlink()
 
+    def judge(self, result: Result) -> None:
+        """Judge a scenario's transcript before it is its turn to be recorded."""
+        self.judged[result.scenario.name, result.attempt] = run_of(self.plan, result)
+
     def record(self, result: Result) -> evaluation.Run:
-        """Judge a scenario's transcript and add it to the report."""
-        run = run_of(self.plan, result)
+        """Judge a scenario's transcript, unless that is done, and add it to the report."""
+        run = self.judged.pop((result.scenario.name, result.attempt), None) or run_of(self.plan, result)
         self.runs.append(run)
         return run
 

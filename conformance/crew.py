@@ -8,20 +8,37 @@ judging keeps no conversation waiting.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import replace
 from typing import TypeAlias
 
 from conformance.interruption import ignored
 from conformance.runner import Plan, Result, ended_early, interrupted, result_of
 from conformance.scenarios import Scenario
+from conformance.turns import Turn, Turns
+from conformance.waiting import lasts
+
+Place: TypeAlias = AbstractAsyncContextManager[object]
+"""What a scenario waits for before it begins, and has until it ends."""
 
 Awaited: TypeAlias = Future[Result | None]
 """The result of a run, when it is there; None where it was not wanted any more when it had its turn."""
+
+SLACK, STEP = 0.2, 0.03
+"""Seconds that a scenario may take beside the time that its steps let pass: once, and for each step."""
+
+PROMPT = 0.0005
+"""Seconds for which judging may keep the conversations waiting that have something to say."""
 
 LEAVE = 0.5
 """Seconds for everything to end in an orderly way before it is killed, where nobody cares how it ends."""
@@ -35,6 +52,8 @@ class Shift:
 
     def __init__(self, jobs: int) -> None:
         """Nothing is begun."""
+        self._before = sys.getswitchinterval()
+        sys.setswitchinterval(PROMPT)
         self._room = asyncio.Semaphore(jobs)
         self._tasks: set[asyncio.Task[Result | None]] = set()
         self._all: list[Awaited] = []
@@ -50,7 +69,7 @@ class Shift:
         *,
         is_wanted: Callable[[], bool] = lambda: True,
         told: Callable[[Result], None] = lambda _: None,
-        taken: Sequence[asyncio.Lock] = (),
+        taken: Sequence[Place] = (),
         lent: Callable[[Plan], AbstractContextManager[Plan]] = nullcontext,
     ) -> Awaited:
         """Run a scenario when there is room, if it `is_wanted` then; `told` hears before there is room again.
@@ -82,6 +101,7 @@ class Shift:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        sys.setswitchinterval(self._before)
 
     async def _run(
         self,
@@ -90,7 +110,7 @@ class Shift:
         attempt: int,
         is_wanted: Callable[[], bool],
         told: Callable[[Result], None],
-        taken: Sequence[asyncio.Lock],
+        taken: Sequence[Place],
         lent: Callable[[Plan], AbstractContextManager[Plan]],
     ) -> Result | None:
         task = asyncio.current_task()
@@ -104,6 +124,8 @@ class Shift:
                     return None
                 with lent(plan) as own:
                     result = await result_of(own, scenario, attempt)
+                    while await own.turn.is_taken_anew():
+                        result = await result_of(own, scenario, attempt)
                 told(result)
                 return result
         finally:
@@ -124,34 +146,68 @@ def at_work(jobs: int) -> Iterator[Shift]:
         shift.abandon()
 
 
+def _rank(scenario: Scenario) -> float:
+    """Where it stands among those that reach one implementation: what takes nothing, the longest first.
+
+    What takes something waits for its turn anyway, and is best had in the order in which it is told of.
+    """
+    return 0.0 if scenario.takes else -lasts(scenario)
+
+
 class Crew:
     """Runs `scenarios` of one plan, at most `jobs` at a time, in their order; it has to be closed.
 
-    All reach one implementation if it is `shared`, and what one takes of that, no other has meanwhile.
+    All reach one implementation if it is `shared`, and what one takes of that, no other has meanwhile:
+    those that take something are what a run waits for in the end, so one place is theirs, and of the others
+    those that last long begin first.
     After one that shows that going on is useless, it begins only what is asked for.
     """
 
-    def __init__(self, plan: Plan, scenarios: list[Scenario], jobs: int, *, shared: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        scenarios: list[Scenario],
+        jobs: int,
+        *,
+        shared: bool = False,
+        meanwhile: Callable[[Result], object] = lambda _: None,
+    ) -> None:
+        """`meanwhile` gets what is there already while what is asked for is not, each at most once."""
         self._plan = plan
+        self._meanwhile = meanwhile
+        self._early: list[Awaited] = []
         self._shift = Shift(jobs)
         self._is_shared = shared
         self._targets = [plan.target, *plan.more]
-        self._taken: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns: dict[str, Turns] = {}
+        self._beside = asyncio.Semaphore(max(jobs - any(one.takes for one in scenarios), 1))
         self._is_full = False
         self._begun: set[tuple[str, int]] = set()
         self._asked: dict[tuple[str, int], tuple[Scenario, Awaited]] = {}
-        for scenario in scenarios:
+        for scenario in sorted(scenarios, key=_rank) if shared else scenarios:
             self._begin(scenario, 1)
 
     def ask(self, scenario: Scenario, attempt: int) -> Result:
         """The result of a run of the scenario, when it is there; a further attempt begins now."""
         key = (scenario.name, attempt)
-        result = self._asked[key][1].result() if key in self._asked else None
+        result = self._awaited(key) if key in self._asked else None
         if result is None:  # whoever asks knows that it is of use
             self._begin(scenario, attempt, asked=True)
-            result = self._asked[key][1].result()
+            result = self._awaited(key)
         assert result is not None, "what was asked for is run"
         return result
+
+    def _awaited(self, key: tuple[str, int]) -> Result | None:
+        """The result of a run; while it is not there, what came of others is handed on."""
+        wanted = self._asked[key][1]
+        self._early = [one for one in self._early if one is not wanted]
+        while not wanted.done():
+            wait([wanted, *self._early], return_when=FIRST_COMPLETED)
+            for one in [one for one in self._early if one.done()][:1]:
+                self._early.remove(one)
+                if not one.cancelled() and (result := one.result()) is not None:
+                    self._meanwhile(result)
+        return wanted.result()
 
     def rest(self) -> Iterator[Result]:
         """Begin nothing more; the results of all that was begun, asked for or not, when they are there."""
@@ -177,12 +233,20 @@ class Crew:
             self._begun |= {key} if wanted else set()
             return wanted
 
-        # In the order of their names, so that none waits in a circle.
-        taken = [self._taken[name] for name in sorted(scenario.takes)] if self._is_shared else []
+        plan, places = self._placed(scenario)
         future = self._shift.begin(
-            self._plan, scenario, attempt, is_wanted=is_wanted, told=self._look, taken=taken, lent=self._lent
+            plan, scenario, attempt, taken=places, is_wanted=is_wanted, told=self._look, lent=self._lent
         )
         self._asked[key] = (scenario, future)
+        self._early.append(future)
+
+    def _placed(self, scenario: Scenario) -> tuple[Plan, list[Place]]:
+        """The plan with the scenario's own turn, and what it waits for: that, and the room for the others."""
+        if not self._is_shared:
+            return self._plan, []
+        lasting = lasts(scenario) + SLACK + STEP * len(scenario.steps)
+        turn = Turn(self._turns, scenario.takes, lasting)
+        return replace(self._plan, turn=turn), [turn] if scenario.takes else [turn, self._beside]
 
     @contextmanager
     def _lent(self, plan: Plan) -> Iterator[Plan]:

@@ -247,7 +247,8 @@ class Driver:
         self.courtesy.silent = step.verb == "silence"
         self.announcements.keep_back(step)
         until, seen = self._bindings.fill(step.args.get("until", {}), now), len(self._line(step)[1].inbox)
-        self._wait_for(step, now.monotonic + seconds(step.args[step.verb]), seen=seen, instead=until)
+        lasting = seconds(self._bindings.fill(step.args[step.verb], now))
+        self._wait_for(step, now.monotonic + lasting, seen=seen, instead=until)
 
     def _given(self, step: Step, now: Now) -> None:
         schema = {"$is": self._bindings.fill(step.args["is"], now)}
@@ -392,5 +393,5 @@ _STEPS: dict[str, Callable[[Driver, Step, Now], None]] = {
     "close": Driver._close,
     "drop": Driver._close,
     "ends": Driver._close,
-    **dict.fromkeys(("knock", "operate", "read"), Driver._aside),
+    **dict.fromkeys(("knock", "take", "leave", "operate", "read"), Driver._aside),
 }

@@ -109,7 +109,8 @@ def _all_of(campaign: Campaign) -> bool:
 def _several_at_a_time(campaign: Campaign) -> bool:
     """The same with several under way at once; they are told of in their order all the same."""
     shared = campaign.plan.target.partition(":")[0].lower() in SHARED and not campaign.plan.more
-    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs, shared=shared)
+    judge = campaign.judge
+    crew = Crew(campaign.plan, campaign.scenarios, campaign.jobs, shared=shared, meanwhile=judge)
     try:
         _carry_out(campaign, crew.ask)
         stopped = False

@@ -31,6 +31,7 @@ from conformance.packs import Pack
 from conformance.scenarios import Scenario, Step
 from conformance.transports import Options, Transport, make_transport
 from conformance.transports.access import Access
+from conformance.turns import Turn
 
 INTERRUPTED = "the run was interrupted"
 
@@ -92,6 +93,8 @@ class Plan:
     """Other means of access, by name, for connections that are opened as somebody else."""
     more: tuple[str, ...] = ()
     """Where the same implementation runs too."""
+    turn: Turn = field(default_factory=Turn)
+    """What the scenario has of the implementation for itself alone."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     """The key of the pseudonyms that replace credentials in this run's transcripts."""
     through: Callable[[Transport], Transport] = lambda transport: transport
@@ -235,7 +238,9 @@ class Session:
         )
         target, exchanged = self._plan.target, self._cables.exchanged
         transport = self._transport = self._plan.through(make_transport(target, options))
-        self._attendance = Attendance(self._queue, options, self.driver, exchanged, transport, target)
+        self._attendance = Attendance(
+            self._queue, options, self.driver, exchanged, transport, target, self._plan.turn
+        )
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:

@@ -7,6 +7,7 @@ error here, so that no step is silently passed over in a run.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -91,15 +92,21 @@ class Scenario:
 
 VERBS = (
     *("send", "raw", "request", "reply", "expect", "never", "wait"),
-    *("silence", "given", "set", "connect", "close", "drop", "ends", "knock", "operate", "read"),
+    *("silence", "given", "set", "connect", "close", "drop", "ends", "knock"),
+    *("take", "leave", "operate", "read"),
 )
 """What a step may do; `repeat` and `use` are written out when a scenario is read."""
 
 
+_TIME = re.compile(r"([0-9]{1,15}(?:\.[0-9]+)?) ?(ms|s)")
+
+
 def seconds(written: str) -> float:
-    """`500 ms` or `5 s` in seconds."""
-    number = float(written.rstrip("ms "))
-    return number / 1000 if written.endswith("ms") else number
+    """`500 ms` or `5 s` in seconds; BadScenario where a name in it stood for no number."""
+    found = _TIME.fullmatch(written)
+    if found is None:
+        raise BadScenario(f"{written!r} is no time; let a step `given` see to it before")
+    return float(found[1]) / (1000 if found[2] == "ms" else 1)
 
 
 def read(text: str, name: str, pack: Pack, folder: Path | None = None) -> Scenario:

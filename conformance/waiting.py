@@ -6,17 +6,29 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from conformance import jsontext
-from conformance.bindings import difference
+from conformance.bindings import NAME, difference
 from conformance.correlation import Message
 from conformance.events import JSON, Sent
 from conformance.findings import Finding
-from conformance.scenarios import Step
+from conformance.scenarios import Scenario, Step, seconds
 from conformance.wording import shown
 
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
 
-APART = ("wait", "knock", "operate", "read")
+
+STATED = 5.0
+"""Seconds that a time may be of which a scenario says only who states it."""
+
+
+def lasts(scenario: Scenario) -> float:
+    """How many seconds its steps let pass at most, as it seems."""
+    names = {"never": "for", "wait": "wait", "silence": "silence"}
+    written = (step.args.get(names.get(step.verb, "deadline"), "0 s") for step in scenario.steps)
+    return sum(STATED if NAME.search(one) else seconds(one) for one in written)
+
+
+APART = ("wait", "knock", "take", "leave", "operate", "read")
 """Steps that no connection is needed for."""
 
 

@@ -216,6 +216,42 @@ def test_what_one_takes_no_other_has_meanwhile_and_the_rest_goes_on_beside_it(tm
     assert turns[0][0] < ended(done, rows[looking])
 
 
+def test_what_a_scenario_needs_later_nobody_has_then(tmp_path: Path) -> None:
+    """Whoever had it still is run anew, so what the report shows of it is from afterwards."""
+    head = "role: agent\ncovers: [AWP-VER-002]\n"
+    steps = {
+        "acts": "takes: [arm]\nsteps:\n  - request: initialize\n  - wait: 400 ms\n",
+        "goes": "steps:\n  - request: initialize\n  - take: arm\n  - leave: arm\n  - wait: 50 ms\n",
+        "needs": "steps:\n  - request: initialize\n  - take: arm\n    after: 200 ms\n  - wait: 600 ms\n",
+    }
+    for name, written in steps.items():
+        (tmp_path / f"{name}.yaml").write_text(f"title: It {name}\n{head}{written}")
+    (tmp_path / "conformance.toml").write_text("sessions = 4\n")
+    chosen = [word for name in steps for word in ("-s", str(tmp_path / f"{name}.yaml"))]
+    program = str(data_root() / "fixtures" / "awp" / "0.1-draft.7" / "targets" / "world.py")
+    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as world:
+        try:
+            assert world.stdout is not None
+            url = world.stdout.readline().strip()
+            options = ("--config", str(tmp_path / "conformance.toml"), "--jobs", "4", *chosen)
+            done = conformance_run(tmp_path / "out", "awp@0.1-draft.7", url, *options)
+        finally:
+            world.terminate()
+    assert done.statuses == dict.fromkeys(steps, "passed")
+    rows = {row["name"]: row for row in done.report["scenarios"]}
+    assert header(done, rows["acts"])["began"] >= ended(done, rows["needs"])
+
+
+def test_what_is_no_time_is_a_mistake_where_something_is_needed_later(tmp_path: Path) -> None:
+    (tmp_path / "needs.yaml").write_text(
+        "title: It needs\nrole: agent\ncovers: [AWP-VER-002]\nsteps:\n  - request: initialize\n"
+        '    save: {name: /result/world/name}\n  - take: arm\n    after: "${name} ms"\n'
+    )
+    done = conformance_run(tmp_path, "awp@0.1-draft.7", "reference", "-s", str(tmp_path / "needs.yaml"))
+    assert done.code == 4
+    assert "'reference-world ms' is no time; let a step `given` see to it before" in done.text
+
+
 def test_each_of_several_that_run_has_one_scenario_at_a_time(tmp_path: Path) -> None:
     program = str(data_root() / "fixtures" / "awp" / "0.1-draft.7" / "targets" / "world.py")
     chosen = ["action-streaming", "cancel-streaming", "heartbeat", "resubmission"]

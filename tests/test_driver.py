@@ -364,6 +364,19 @@ def test_a_notification_that_does_not_come_may_be_one_that_there_is_not() -> Non
     assert world(steps).hears(STATE).waits(1.0).outcome == ("not-applicable", "no session.telemetry came")
 
 
+def test_a_wait_may_be_of_a_time_that_somebody_states() -> None:
+    play = world('- set: {age: 250}\n- wait: "${age} ms"\n- send: ping\n').waits(0.249)
+    assert play.sent == []
+    assert len(play.waits(0.25).sent) == 1
+    assert world('- wait: "${ics.pause} s"\n').outcome[0] == "not-applicable"
+
+
+@pytest.mark.parametrize("value", ["true", "-1", "x", "1e400", "[1]", "'1 m'"])
+def test_what_is_no_time_is_a_mistake_of_the_scenario(value: str) -> None:
+    with pytest.raises(BadScenario, match="is no time; let a step `given` see to it before"):
+        world(f'- set: {{age: {value}}}\n- wait: "${{age}} ms"\n')
+
+
 def test_a_wait_is_a_wait_whatever_happens() -> None:
     play = world("- wait: 2 s\n- connect: main\n").ends().waits(1.9)
     assert not play.done
