@@ -236,11 +236,9 @@ class Session:
             access=self._plan.access,
             credentials=self._plan.credentials,
         )
-        target, exchanged = self._plan.target, self._cables.exchanged
-        transport = self._transport = self._plan.through(make_transport(target, options))
-        self._attendance = Attendance(
-            self._queue, options, self.driver, exchanged, transport, target, self._plan.turn
-        )
+        transport = self._transport = self._plan.through(make_transport(self._plan.target, options))
+        around = (self._queue, options, self.driver, self._cables.exchanged)
+        self._attendance = Attendance(*around, transport, self._plan.target, self._plan.turn)
         return await self._carry_out(self.driver.start())
 
     async def serve(self) -> None:
@@ -380,7 +378,8 @@ class Session:
         """End everything that was started; safe to call at any time."""
         try:
             await self._cables.close()
-            await self._restore()
+            wrong = await self._attendance.end() if self._attendance is not None else ""
+            self.unrestored = Outcome("error", wrong) if wrong else None
         finally:
             try:
                 if self._transport is not None:
@@ -388,10 +387,6 @@ class Session:
             finally:
                 self._file.close()
                 self._files.end()
-
-    async def _restore(self) -> None:
-        wrong = await self._attendance.end() if self._attendance is not None else ""
-        self.unrestored = Outcome("error", wrong) if wrong else None
 
 
 @dataclass(slots=True)
