@@ -27,7 +27,7 @@ from conformance.errors import (
 from conformance.findings import Verdict, verdict_of
 from conformance.framing import Framing, Reading
 from conformance.monitor import Monitor
-from conformance.runner import Result, not_applicable, run_one
+from conformance.runner import Result, run_one
 from conformance.scenarios import Scenario
 from conformance.taps import Tap
 from conformance.transports import process
@@ -304,7 +304,7 @@ def _unstated(made: Campaign) -> Iterator[Line]:
     wanted: dict[str, list[str]] = {}
     for scenario in made.scenarios:
         names = ", ".join(sorted(missing[scenario.name]))
-        if names and not not_applicable(plan, scenario):
+        if names and not statements.unmet(plan.ics, scenario, plan.credentials):
             said = (
                 f"{names}: not stated, and scenario {scenario.name}, for which the rest is stated, needs it"
             )

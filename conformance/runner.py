@@ -128,19 +128,14 @@ def run_one(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
 
 async def result_of(plan: Plan, scenario: Scenario, attempt: int = 1) -> Result:
     """The same within a loop; to be cancelled ends the scenario, with a result of status `interrupted`."""
-    return not_applicable(plan, scenario) or await _guarded(plan, scenario, attempt)
+    unmet = statements.unmet(plan.ics, scenario, plan.credentials)
+    return Result(scenario, "not-applicable", unmet) if unmet else await _guarded(plan, scenario, attempt)
 
 
 def interrupted(scenario: Scenario, attempt: int = 1) -> Result:
     """The result of a scenario of which nothing more is known than that it was interrupted."""
     name = Filing(Path(), scenario.name, attempt).transcript
     return Result(scenario, "interrupted", INTERRUPTED, transcript=name, attempt=attempt)
-
-
-def not_applicable(plan: Plan, scenario: Scenario) -> Result | None:
-    """The result of a scenario whose needs the ICS does not meet; None where it meets them."""
-    unmet = statements.unmet(plan.ics, scenario, plan.credentials)
-    return Result(scenario, "not-applicable", unmet) if unmet else None
 
 
 async def _guarded(plan: Plan, scenario: Scenario, attempt: int) -> Result:
