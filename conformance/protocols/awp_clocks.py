@@ -194,12 +194,12 @@ def received(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TRN-002: pings that are under way together are received in the order in which they were sent."""
     place = message.event.connection
     if message.name.startswith("session."):
-        memory.forget(place)  # the clock is another one
+        memory.notes.pop(place, None)  # the clock is another one
         return
     asked = message if message.name == "ping" else message.request
     if asked is None:
         return
-    burst: _Burst = memory.notes.setdefault((place, asked.party), _Burst({}))
+    burst: _Burst = memory.notes.setdefault(place, {}).setdefault(asked.party, _Burst({}))
     if message.name == "ping":
         if None not in burst.received.values():
             burst.received.clear()

@@ -132,10 +132,11 @@ def bound(memory: Memory, message: Message) -> Iterable[Told]:
     manifest, asked = memory.registry.manifest(message), _asked(message)
     if asked.get("takeover") is True:
         return
-    taken = {body for session in memory.registry.others(message) if session.whole for body in session.bodies}
     for body in _bodies(asked):
         declared = _declared(manifest, body)
-        if body in taken and declared and declared.get("shared_control") is not True:
+        if not declared or declared.get("shared_control") is True:
+            continue
+        if any(other.whole for other in memory.registry.others_with("embodiment", body, message)):
             yield from refused(message, UNAVAILABLE, f"another session binds {body}")
 
 
@@ -243,14 +244,16 @@ def one_holder(memory: Memory, message: Message) -> Iterable[Told]:
     if memory.registry.manifest(message).get("tick_authority") == "any_session":
         exclusive.add("tick")
     mine = exclusive & set(names(message.at("/result/granted/admin")))
-    for other in memory.registry.others(message):
+    holders = {
+        other.key: other
+        for one in sorted(mine)
+        for other in memory.registry.others_with("grant", one, message)
+    }
+    for other in holders.values():
         both = mine & set(names(other.granted.get("admin")))
-        if both:
-            yield Told(
-                f"{', '.join(sorted(both))} is granted, and {other.key} has it", "/result/granted/admin"
-            )
-        else:
-            yield HOLDS
+        yield Told(f"{', '.join(sorted(both))} is granted, and {other.key} has it", "/result/granted/admin")
+    if not holders and memory.registry.are_others(message):
+        yield HOLDS
 
 
 @rule("session.resume.result")

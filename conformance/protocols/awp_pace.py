@@ -94,16 +94,20 @@ def rate(memory: Memory, message: Message) -> Iterable[Told]:
 
 def _begin_afresh(memory: Memory, session: str) -> None:
     """Nothing is known of the pace of a session."""
-    memory.forget(session)
+    memory.notes.pop(session, None)
     known = memory.sessions.get(session)
     if known is not None:
         known.course.ticks.clear()
 
 
 def _in_a_second(memory: Memory, message: Message, found: Frame, time: int) -> Iterable[Told]:
-    times: deque[tuple[int, float]] | None = memory.notes.get(found.place)
+    session, place = found.place
+    all_times = memory.notes.get(session)
+    if all_times is None:
+        all_times = memory.notes[session] = {}
+    times: deque[tuple[int, float]] | None = all_times.get(place)
     if times is None:
-        times = memory.notes[found.place] = deque()
+        times = all_times[place] = deque()
     times.append((time, message.event.late))
     while times[0][0] <= time - 1000 * MS:
         times.popleft()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from conformance.correlation import Message
 from conformance.events import Closed, Opened
 from conformance.protocols.awp_course import Course
 from conformance.protocols.awp_things import Channel, Session
-from conformance.protocols.awp_values import number, table, tables, whole
+from conformance.protocols.awp_values import names, number, table, tables, whole
 
 ENDED = 250
 """So many sessions are remembered at least that are over."""
@@ -32,6 +31,9 @@ class Registry:
         self.ended: dict[str, Closed] = {}
         self._by_token: dict[str, dict[str, None]] = {}
         self._over: dict[str, None] = {}
+        self._live: dict[str, Session] = {}
+        self._with: dict[tuple[str, str], dict[str, Session]] = {}
+        """Those of these that bind an embodiment, and those that hold a grant, by its name."""
         self._greetings: dict[str, Message] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
 
@@ -48,12 +50,32 @@ class Registry:
         """The manifest that was last given on the message's connection."""
         return self._manifests.get(message.event.connection, {})
 
-    def others(self, message: Message) -> Iterable[Session]:
-        """Other sessions that are open, on connections that are."""
-        for session in self.sessions.values():
-            elsewhere = session.connection != message.event.connection
-            if elsewhere and not session.closed and session.connection not in self.ended:
-                yield session
+    def others_with(self, what: str, name: str, message: Message) -> list[Session]:
+        """Other sessions that are open, on connections that are, with an `embodiment` or a `grant`."""
+        place = message.event.connection
+        return [one for one in self._with.get((what, name), {}).values() if one.connection != place]
+
+    def are_others(self, message: Message) -> bool:
+        """Whether there are other sessions that are open, on connections that are."""
+        mine = self._live.get(self.current.get(message.event.connection, ""))
+        return len(self._live) > (0 if mine is None else 1)
+
+    def _live_on(self, session: Session) -> None:
+        """The session is open."""
+        key = session.key
+        self._die(key)
+        self._over.pop(key, None)
+        self._live[key] = session
+        for place in _held(session):
+            self._with.setdefault(place, {})[key] = session
+
+    def _die(self, key: str) -> None:
+        session = self._live.pop(key, None)
+        for place in () if session is None else _held(session):
+            known = self._with.get(place, {})
+            known.pop(key, None)
+            if not known:
+                self._with.pop(place, None)
 
     def with_token(self, token: Any) -> list[Session]:
         """The sessions that have this token."""
@@ -68,6 +90,7 @@ class Registry:
 
     def _end(self, key: str) -> None:
         """The session is over, or its connection is; the latest of those are remembered."""
+        self._die(key)
         self._over[key] = None
         if len(self._over) >= 2 * ENDED:
             self._drop([*self._over][:ENDED])
@@ -145,6 +168,7 @@ class Registry:
         if session.again:
             self.sessions[session.key].let_go()
         self.sessions[session.key] = session
+        self._live_on(session)
         self._note_token(session)
         self._grant(session, table(ready.get("granted")).get("channels"))
         return session
@@ -158,8 +182,9 @@ class Registry:
         session.connection = message.event.connection
         session.resumed += 1
         session.change()
-        self._over.pop(session.key, None)
+        self._die(session.key)
         session.use({**ready, "granted": session.granted or ready.get("granted")})
+        self._live_on(session)
         self._note_token(session)
         self.current[message.event.connection] = session.key
         self._grant(session, table(ready.get("granted")).get("channels"))
@@ -198,3 +223,8 @@ class Registry:
             session.closed = True
             session.change()
             self._end(session.key)
+
+
+def _held(session: Session) -> list[tuple[str, str]]:
+    grants = names(session.granted.get("admin"))
+    return [*(("embodiment", body) for body in session.bodies), *(("grant", grant) for grant in grants)]
