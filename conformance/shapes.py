@@ -37,15 +37,14 @@ def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
 
 
 def _object(required: list[str], members: Mapping[str, Mapping[str, Any]]) -> Shape:
-    wanted = tuple(required)
+    wanted = frozenset(required)
     inside = [(name, shape(sub)) for name, sub in members.items()]
+    if not inside:
+        return lambda value: isinstance(value, dict) and value.keys() >= wanted
 
     def fits(value: JSON) -> bool:
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or not value.keys() >= wanted:
             return False
-        for name in wanted:
-            if name not in value:
-                return False
         for name, test in inside:  # noqa: SIM110
             if name in value and not test(value[name]):
                 return False
