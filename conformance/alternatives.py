@@ -60,6 +60,7 @@ class Alternatives:
         self._monitor_of = monitor_of
         self._all = [Alternative(first, monitor_of(first))]
         self._unseen: list[Event] = []
+        self._decided = not self._older
 
     @property
     def chosen(self) -> Alternative:
@@ -68,18 +69,17 @@ class Alternatives:
 
     def feed(self, event: Event) -> list[Against]:
         """What can be told after this event."""
-        if len(self._all) == 1 and not self._older and not self.chosen.held:
-            found = self.chosen.monitor.feed(event)
+        if self._decided:
+            found = self._all[0].monitor.feed(event)
             return [(one, event) for one in found if _is_against(one)] if found else []
         newest = self.chosen
         newest.see([event])
-        if self._older or len(self._all) > 1:
-            self._unseen.append(event)
-            if not newest.held and len(self._unseen) < HELD:
-                return []
-            if newest.held and not self._are_refuted(self._others()):
-                return []
-            self._decide()
+        self._unseen.append(event)
+        if not newest.held and len(self._unseen) < HELD:
+            return []
+        if newest.held and not self._are_refuted(self._others()):
+            return []
+        self._decide()
         return self.chosen.released()
 
     def end(self) -> list[Against]:
@@ -112,6 +112,7 @@ class Alternatives:
         self._all = [min(self._all, key=lambda one: len(one.held))]
         self._older = []
         self._unseen.clear()
+        self._decided = True
 
 
 def _is_against(finding: Finding) -> bool:

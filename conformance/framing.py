@@ -176,21 +176,18 @@ class LineStream:
         """The readings that these bytes complete."""
         *lines, rest = data.split(b"\n")
         readings: list[Reading] = []
+        quick = self._limits is LIMITS
         for piece in lines:
-            message = None if self._rest or self._skipping or self._held else self._plain(piece)
-            if message is not None:
-                readings.append(message)
+            # A whole line that is a message, of which nothing is to be said, is most of what there is.
+            value = plain(piece) if quick and not (self._rest or self._skipping or self._held) else None
+            if value is not None:
+                readings.append(Reading(piece, self._line, piece.decode(), value, (), 1, True))
                 self._line += 1
                 continue
             come = [*self._grow(piece), *self._end_line(_CUT)]
             readings += map(self._finished, come)
         readings += map(self._finished, self._grow(rest))
         return readings
-
-    def _plain(self, piece: bytes) -> Reading | None:
-        """The reading of a whole line, where it is a message and nothing is to be said of it."""
-        value = plain(piece) if self._limits is LIMITS else None
-        return None if value is None else Reading(piece, self._line, piece.decode(), value, (), 1, True)
 
     def end(self) -> list[Reading]:
         """The readings that are left when no more bytes come. A last line needs no newline."""

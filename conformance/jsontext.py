@@ -83,9 +83,10 @@ def plain(data: bytes) -> JSON:
     """The object that bytes are as a JSON text, if they are plainly one, within LIMITS; else None.
 
     What a decoder drops or changes (the first of two equal names, digits, escapes) is missing when the value
-    is written again: where all characters but spaces come back in their order, nothing was.
+    is written again: where all characters but spaces come back in their order, nothing was. What is deeper
+    than 255 brackets, half of LIMITS, is not written again.
     """
-    if len(data) > LIMITS.depth and _may_be_beyond(data):
+    if len(data) > LIMITS.length:
         return None
     try:
         value = orjson.loads(data)
@@ -95,10 +96,6 @@ def plain(data: bytes) -> JSON:
     if again != data and again.replace(b" ", b"") != data.replace(b" ", b""):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _may_be_beyond(data: bytes) -> bool:
-    return data.count(b"[") + data.count(b"{") > LIMITS.depth or len(data) > LIMITS.length
 
 
 def is_exact(value: JSON) -> bool:

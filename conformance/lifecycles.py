@@ -146,8 +146,9 @@ class States:
         """Of those that are over, the latest are remembered; of the others it is then not known any longer
         that they never began."""
         self._at[entity] = state
-        self._forget_oldest()
-        if self.lifecycle.is_terminal(state):
+        if len(self._at) > OPEN:
+            self._forget_oldest()
+        if self.lifecycle.classes[state] == "terminal":
             self._over[entity] = None
             for name in oldest(self._over):
                 del self._over[name]

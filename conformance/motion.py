@@ -32,6 +32,10 @@ class _Row(NamedTuple):
     sources: tuple[str, ...]
     target: str | None
     of_request: bool
+    moves: bool
+    """Whether it moves the entity; another one creates or forgets it."""
+    is_plain: bool
+    """Whether it reports nothing, and moves from everywhere that the table allows."""
 
     @classmethod
     def of(cls, said: dict[str, Any]) -> _Row:
@@ -47,6 +51,8 @@ class _Row(NamedTuple):
             sources=tuple(said.get("from", ())),
             target=said.get("to"),
             of_request=said.get("of") == "request",
+            moves=not said.keys() & {"create", "forget"},
+            is_plain=not said.keys() & {"report", "only_from", "from", "force"},
         )
 
     def is_report(self, before: str | None, target: str) -> bool:
@@ -109,12 +115,13 @@ class Motion:
             self._sessions.begun(message)
         if not part.moving or not in_role(message):
             return ()
-        found = [
-            self._apply(message, row, self._states_of(message, table))
-            for table, row in part.moving
-            if moves is None or moves(row.said)
-        ]
-        return tuple([moved for moved in found if moved is not None])
+        found = []
+        for table, row in part.moving:
+            if moves is None or moves(row.said):
+                moved = self._apply(message, row, self._states_of(message, table))
+                if moved is not None:
+                    found.append(moved)
+        return tuple(found)
 
     def _part(self, message: Message) -> _Part:
         moving = [(table, row) for table, rows in self._rows for row in rows if message.is_a(row.said["on"])]
@@ -196,13 +203,12 @@ class Motion:
         entity = row.entity(source.value) if source is not None else None
         if not isinstance(entity, str) or (row.number and self._is_redelivery(message, row, entity)):
             return None
+        if row.moves:
+            return self._moved(message, row, states, entity)
         if "create" in row.said:
             self._create(message, row, states, entity)
-        elif "forget" in row.said:
-            if states.state(entity) == states.lifecycle.initial:
-                states.forget(entity)
-        else:
-            return self._moved(message, row, states, entity)
+        elif states.state(entity) == states.lifecycle.initial:
+            states.forget(entity)
         return None
 
     def _create(self, message: Message, row: _Row, states: States, entity: str) -> None:
@@ -217,10 +223,10 @@ class Motion:
             return None
         before = states.state(entity)
         unheard = before is None and states.never_began(entity) and self._sessions.is_whole(message)
-        report = row.is_report(before, target)
+        report = not row.is_plain and row.is_report(before, target)
         return Moved(
             states.lifecycle.name,
-            _move(row, states, Move(entity, before, target, None), report),
+            states.move(entity, target) if row.is_plain else _move(row, states, entity, target, report),
             report,
             row.said.get("state", ""),
             row.said.get("reason"),
@@ -252,12 +258,12 @@ class Motion:
                 self._before[session] = max(int(number), recall(self._before, session, lambda: -1))
 
 
-def _move(row: _Row, states: States, asked: Move, report: bool) -> Move:
+def _move(row: _Row, states: States, entity: str, target: str, report: bool) -> Move:
     """The move that is asked for, made where the row and the table let it be."""
-    entity, before, target, _ = asked
+    before = states.state(entity)
     if report or not row.may_move(before):
         edge = states.lifecycle.edge(before, target) if report and before else None
-        return asked._replace(edge=edge)
+        return Move(entity, before, target, edge)
     move = states.move(entity, target)
     if move.illegal and row.said.get("force"):
         states.force(entity, target)
