@@ -19,7 +19,7 @@ from collections import Counter, deque
 from typing import Any, NamedTuple
 
 from conformance.correlation import Message
-from conformance.jsontext import steps
+from conformance.jsontext import getter, steps
 from conformance.packs import Pack
 from conformance.remembered import REMEMBERED, REMEMBERED_MESSAGES
 
@@ -74,6 +74,7 @@ class Notes:
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
+        self._key, self._across = getter(rule.key), getter(rule.across)
         self._number = 0
         self._first: dict[str, int] = {}
         """The numbers of the first messages of conversations, of the latest SPAN messages."""
@@ -88,7 +89,7 @@ class Notes:
 
     def take(self, message: Message | None) -> None:
         """Note one message; None for what is no message without a fault."""
-        key = message.at(self._rule.key) if message is not None else None
+        key = self._key(message.value) if message is not None else None
         if message is None or type(key) is not str:
             self._odd = True
             return
@@ -103,7 +104,7 @@ class Notes:
             self._let_go()
         if begins:
             self._close(key)
-            self._take_up(key, message.at(self._rule.across))
+            self._take_up(key, self._across(message.value))
         elif message.name in self._rule.end:
             self._close(key)
 

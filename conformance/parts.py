@@ -315,12 +315,12 @@ class _Judge:
         yield self._news(reached=True)
 
     def _see(self, readings: list[Reading], told: int) -> Iterator[_Found]:
+        feed, take, monitor = self._judges.feed, self._notes.take, self._judges.chosen.monitor
         for reading in readings:
             self._seq += 1
             event = transcript.event_of(reading, self._seq, "")
-            found = self._judges.feed(event)
-            whole = isinstance(event, Received) and not event.faults
-            self._notes.take(self._judges.chosen.monitor.message if whole else None)
+            found = feed(event)
+            take(monitor.message if isinstance(event, Received) and not event.faults else None)
             if found and self._seq > told:
                 self._found += self._told(found)
                 if len(self._found) >= BATCH:
