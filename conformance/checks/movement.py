@@ -117,9 +117,17 @@ class TerminalSilence:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             self._lose(seen)
-        return [*self._judge(seen)] if seen.moved else ()
+        if not (seen.praise or self._had_ended(seen)):
+            return ()
+        return [*self._judge(seen)]
+
+    def _had_ended(self, seen: Observation) -> bool:
+        for moved in seen.moved:  # noqa: SIM110 - every message is asked, and `any` makes a generator
+            if moved.move.before in self._states:
+                return True
+        return False
 
     def _judge(self, seen: Observation) -> Iterable[Finding]:
         for message, moved in self._moves.of(seen):

@@ -249,7 +249,7 @@ class Closing:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding for the answer to a close that had something to end."""
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             self._lose(seen)
         message, session = seen.message, seen.session
         if message is None:

@@ -51,7 +51,7 @@ class Admitted:
         if seen is self._now:
             return
         self._now, self.before = seen, None
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             self._lose(seen)
         message = seen.message
         if message is None:

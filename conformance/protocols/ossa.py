@@ -121,7 +121,7 @@ class Once:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per message after the end."""
-        if seen.loses_any:
+        if not seen.plain and seen.loses_any:
             for key in [key for key, end in self._ended.items() if seen.may_hide(key[0], end.party)]:
                 del self._ended[key]
         message = new_message(seen)
