@@ -94,11 +94,11 @@ class Counted:
 @pytest.mark.parametrize(
     ("protocol", "lines", "most"),
     [
-        ("awp", awp, 216),
-        ("va-agent-protocol", va, 133),
-        ("governed-attempt-progress", gap, 300),
-        ("ossa-a2a", ossa, 343),
-        ("atep", atep, 236),
+        ("awp", awp, 221),
+        ("va-agent-protocol", va, 123),
+        ("governed-attempt-progress", gap, 296),
+        ("ossa-a2a", ossa, 322),
+        ("atep", atep, 237),
     ],
 )
 def test_a_message_takes_so_many_calls(protocol: str, lines: Any, most: int) -> None:
