@@ -31,7 +31,10 @@ def _of(pack: Pack) -> Iterator[str]:
 
 
 def _of_tables(pack: Pack) -> Iterator[str]:
-    """What `walks` and `refusals` name."""
+    """What `conversations`, `walks` and `refusals` name."""
+    cut = pack.meta.get("conversations", {})
+    kinds = {"on": [*cut.get("begin", ()), *cut.get("end", ())]}
+    yield from _unknown_kinds(pack, "a conversation begins or ends", kinds)
     for name, walk in pack.meta.get("walks", {}).items():
         if name not in pack.lifecycles:
             yield f"walks names the unknown lifecycle {name!r}"

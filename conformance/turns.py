@@ -14,7 +14,6 @@ from typing import Self
 BRIEF = 0.25
 """Seconds that one lasts, as it seems, that has something from a step on: it only takes its leave."""
 
-
 LONG = 2.0
 """Seconds from which on there may be no time for one later, while many short ones find theirs."""
 

@@ -16,6 +16,8 @@ from conformance.wording import shown
 TIMED = ("wait", "silence", "never")
 """Steps that last as long as they say, whatever comes."""
 
+APART = ("wait", "knock", "take", "leave", "operate", "read")
+"""Steps that no connection is needed for."""
 
 STATED = 5.0
 """Seconds that a time may be of which a scenario says only who states it."""
@@ -26,10 +28,6 @@ def lasts(scenario: Scenario) -> float:
     names = {"never": "for", "wait": "wait", "silence": "silence"}
     written = (step.args.get(names.get(step.verb, "deadline"), "0 s") for step in scenario.steps)
     return sum(STATED if NAME.search(one) else seconds(one) for one in written)
-
-
-APART = ("wait", "knock", "take", "leave", "operate", "read")
-"""Steps that no connection is needed for."""
 
 
 @dataclass(slots=True)

@@ -58,6 +58,11 @@ PLANTED: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
     ([], {"walks": {"jobs": {}}}, "walks names the unknown lifecycle 'jobs'"),
     (
         [],
+        {"conversations": {"key": "/id", "begin": ["go"], "end": ["stop"], "across": "/of"}},
+        "a conversation begins or ends on the unknown kind 'stop'",
+    ),
+    (
+        [],
         {"refusals": {"middle": [{"send": "go", "about": {}, "accepted": {"go": {}}}]}},
         "refusals names the unknown role 'middle'",
     ),

@@ -116,5 +116,4 @@ def test_a_message_takes_so_many_calls(protocol: str, lines: Any, most: int) -> 
     assert [one for one in found if not one.ok] == []
     messages = monitor.messages - 200
     assert messages >= 200
-    print(counted.calls / messages)
     assert counted.calls / messages < most * MARGIN

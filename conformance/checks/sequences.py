@@ -140,9 +140,8 @@ class Sequence:
         if number in count.missed:
             return ()  # it was told to be missing, and is late
         if count.missed and number == last:
-            count.missed = range(
-                0
-            )  # the one before was told to have the wrong number: this has the right one
+            # The one before was told to have the wrong number: this has the right one.
+            count.missed = range(0)
             return ()
         count.missed = range(last + 1, number) or count.missed
         said = f"the number is {number}, and the one after {last} is {last + 1}"
