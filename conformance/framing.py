@@ -178,8 +178,12 @@ class LineStream:
         readings: list[Reading] = []
         quick = self._limits is LIMITS
         for piece in lines:
+            is_whole = not (self._rest or self._skipping or self._held)
+            if is_whole and not piece:
+                self._line += 1
+                continue
             # A whole line that is a message, of which nothing is to be said, is most of what there is.
-            value = plain(piece) if quick and not (self._rest or self._skipping or self._held) else None
+            value = plain(piece) if quick and is_whole else None
             if value is not None:
                 readings.append(Reading(piece, self._line, piece.decode(), value, (), 1, True))
                 self._line += 1

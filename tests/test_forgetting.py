@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from itertools import chain, zip_longest
 
 import pytest
-from test_work import atep, gap, ossa
+from test_work import atep, awp, gap, ossa
 
 from conformance import lifecycles, packs, records, remembered
 from conformance.checks import delivery
 from conformance.findings import Finding
 from conformance.monitor import Monitor
 from conformance.protocols import atep as atep_runs
-from conformance.protocols import atep_exchange, ossa_replies
+from conformance.protocols import atep_exchange, awp_registry, ossa_replies
 from conformance.protocols import gap as gap_attempts
 from conformance.protocols import ossa as ossa_tasks
 
@@ -97,3 +97,36 @@ def test_what_is_wrong_is_told_all_the_same(
     said = json.loads(whole[90][at]) | {name: wrong}
     whole[90][at + (protocol == "ossa-a2a") : at + 1] = [json.dumps(said)]
     assert broken in {one.requirement for one in against(protocol, [*chain.from_iterable(whole)])}
+
+
+def worlds(many: int) -> list[list[str]]:
+    """The lines of so many sessions of AWP, each under a name of its own."""
+    lines = [*awp()]
+    size = len(lines) // 6
+    return [[line.replace('-0"', f'-{number}"') for line in lines[:size]] for number in range(many)]
+
+
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three sessions of AWP are remembered at least that are over."""
+    monkeypatch.setattr(awp_registry, "ENDED", 3)
+
+
+@pytest.mark.usefixtures("brief")
+def test_of_sessions_that_are_over_the_latest_are_remembered() -> None:
+    """What is used again of the last one is held against the world, as if there had been no others."""
+    said = worlds(20)
+    last = said[-1]
+    assert against("awp@0.1-draft.7", [*chain(*said)]) == []
+    again = {one.requirement for one in against("awp@0.1-draft.7", [*chain(*said), *last])}
+    assert again == {one.requirement for one in against("awp@0.1-draft.7", [*last, *last])} != set()
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_fault_after_many_sessions_is_told_as_after_one() -> None:
+    said = worlds(20)
+    broken = [line for line in said[-1] if '"state":"executing"' not in line]
+    assert len(broken) < len(said[-1])
+    alone = [one.requirement for one in against("awp@0.1-draft.7", broken)]
+    after = [one.requirement for one in against("awp@0.1-draft.7", [*chain(*said[:-1]), *broken])]
+    assert after == alone != []
