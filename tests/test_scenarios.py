@@ -13,6 +13,7 @@ import pytest
 from conformance import packs, scenarios, yamltext
 from conformance.errors import BadScenario, NoSuchScenario
 from conformance.scenarios import Scenario, Step, load, of_pack, read, seconds, select
+from conformance.waiting import lasts
 
 AWP = packs.find("awp@0.1-draft.7")
 VA = packs.find("va-agent-protocol")
@@ -158,6 +159,12 @@ def test_a_scenario() -> None:
 )
 def test_seconds(written: str, value: float) -> None:
     assert seconds(written) == pytest.approx(value)
+
+
+def test_how_long_a_scenario_lasts() -> None:
+    """Its pauses, one after the other; five seconds for one of which somebody else says how long it is."""
+    assert lasts(of("- wait: 300 ms\n- silence: 2 s\n- never: ping\n  for: 500 ms\n")) == 2.8
+    assert lasts(of("- set: {window: 4000}\n- wait: 1 s\n- wait: '${window} ms'\n")) == 6.0
 
 
 def test_a_deadline_is_a_patience() -> None:
