@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from conformance.actions import Aside
@@ -12,7 +11,7 @@ from conformance.driver import Driver
 from conformance.events import Event
 from conformance.knocking import Visitor
 from conformance.logs import Librarian
-from conformance.operating import Attended, Operator
+from conformance.operating import Attended, Operator, give_up
 from conformance.scenarios import seconds
 from conformance.transports import Options, Transport
 from conformance.turns import Turn
@@ -56,10 +55,7 @@ class Attendance:
     async def end(self) -> str:
         """Stop what goes on, and put back what was changed; why that was not done, or nothing."""
         await self._visitor.stop()
-        for task in self._taking:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await give_up(self._taking)
         await self._librarian.stop()
         return await self._operator.restore()
 

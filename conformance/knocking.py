@@ -16,7 +16,7 @@ from conformance.actions import Aside, Outcome
 from conformance.bindings import difference
 from conformance.errors import ConformanceError, TargetUnavailable
 from conformance.findings import Finding
-from conformance.operating import Attended
+from conformance.operating import Attended, give_up
 from conformance.scenarios import Step
 from conformance.transports import Connection, Ended, Transport
 from conformance.transports.access import SERVERS
@@ -45,10 +45,7 @@ class Visitor:
 
     async def stop(self) -> None:
         """Ask for no more."""
-        for task in self._tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await give_up(self._tasks)
 
     async def _carry_out(self, action: Aside) -> None:
         if not self._has_url:

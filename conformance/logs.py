@@ -10,7 +10,6 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from conformance.driver import Driver
 from conformance.errors import BadConfiguration, ConformanceError
 from conformance.events import Event
 from conformance.findings import Finding
-from conformance.operating import Attended
+from conformance.operating import Attended, give_up
 from conformance.transports.process import filled
 from conformance.wording import shown
 
@@ -53,10 +52,7 @@ class Librarian:
 
     async def stop(self) -> None:
         """Look no more."""
-        for task in self._tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await give_up(self._tasks)
 
     async def _carry_out(self, action: Aside) -> None:
         try:

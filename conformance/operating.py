@@ -7,7 +7,7 @@ changed back when the scenario ends, however it ends, where a step says how.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -58,10 +58,7 @@ class Operator:
 
     async def restore(self) -> str:
         """Stop what runs, and run what is owed, the last first; why that was not done, or nothing."""
-        for task in self._running:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await give_up(self._running)
         while self._owed:
             if wrong := await self._wrong(self._owed.pop()):
                 return f"{wrong}; the implementation may still be as the scenario left it"
@@ -88,6 +85,14 @@ class Operator:
             except (BadTarget, TargetUnavailable) as error:
                 why = str(error)
         return f"the command {command!r} of the ICS did not do its work: {why}" if why else ""
+
+
+async def give_up(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel these, and await their ends; what one of them raises is raised."""
+    for task in tasks:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 async def _end_of(child: Child, seconds: float) -> Ended:
