@@ -1,11 +1,25 @@
-"""The kinds of check: with this module, every family has entered its own into `CHECKS`."""
+"""The kinds of check by name, as the rows of a pack name them."""
 
 from __future__ import annotations
 
 from conformance import protocols
-from conformance.checks import CHECKS, calls, movement, numbers, order, relation, sequences, text
+from conformance.checks import CheckFactory, calls, movement, numbers, order, relation, sequences, text
 
-__all__ = ["CHECKS", "FAMILIES"]
-
-FAMILIES = (text, numbers, movement, order, sequences, relation, calls, protocols)
-"""The modules whose import does so."""
+CHECKS: dict[str, CheckFactory] = {
+    "answered": calls.Answered,
+    "direction": relation.Direction,
+    "integer-bounds": numbers.IntegerBounds,
+    "json-text": text.JsonText,
+    "matches": relation.Matches,
+    "monotonic": order.Monotonic,
+    "ordered": order.Ordered,
+    "reason-allowed": movement.ReasonAllowed,
+    "reason-required": movement.ReasonRequired,
+    "requires": relation.Requires,
+    "sequence": sequences.Sequence,
+    "terminal-silence": movement.TerminalSilence,
+    "transition": movement.Transition,
+    "unique": order.Unique,
+    "unique-ids": calls.UniqueIds,
+    "code": protocols.code,
+}

@@ -307,7 +307,7 @@ class _Held:
     def apart(self, message: str) -> Iterator[Reading]:
         """The messages among the lines, and a reading for each stretch of other lines."""
         start = 0
-        for index in (*self._whole, len(self.lines)):
+        for index in [*self._whole, len(self.lines)]:
             lines = self.lines[start:index]
             if any(line.strip() for line in lines):
                 yield _fragment(lines, self.line + start, message, len(lines))

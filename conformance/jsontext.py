@@ -127,7 +127,7 @@ def decode(data: bytes) -> tuple[str | None, tuple[Fault, ...]]:
 
 _BRACKET = re.compile(r"[\[\]{}]")
 _SAMPLES = re.compile(r"[-+.0-9eE]{16}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _WHOLE = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 # Behind another backslash this need not be an escape, so such a pair is left to the slow way.

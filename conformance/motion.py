@@ -90,7 +90,7 @@ class _Delivered(NamedTuple):
     name: str
     text: str
     entity: str
-    state: object
+    state: JSON
 
 
 class Motion:

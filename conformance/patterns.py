@@ -18,7 +18,7 @@ import jsonschema_rs
 
 from conformance.errors import BadPack
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def matches(pattern: str, text: str) -> bool:

@@ -5,7 +5,7 @@ They have `required`, `properties`, `const`, `enum`, `not` and `anyOf`, and noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from conformance.events import JSON
@@ -36,7 +36,7 @@ def simply_fits(schema: Mapping[str, Any], value: JSON) -> bool:
     return shape(schema)(value)
 
 
-def _object(required: list[str], members: Mapping[str, Mapping[str, Any]]) -> Shape:
+def _object(required: Iterable[str], members: Mapping[str, Mapping[str, Any]]) -> Shape:
     wanted = frozenset(required)
     inside = [(name, shape(sub)) for name, sub in members.items()]
     if not inside:

@@ -9,9 +9,10 @@ import pytest
 from judging import AWP, DIALECT, against, broken, judged, row, said, shown_to_hold, toy
 
 from conformance import packs
-from conformance.checks import CHECKS, same
+from conformance.checks import same
 from conformance.errors import BadPack
 from conformance.events import Closed, Event, Fault, Malformed, Opened
+from conformance.families import CHECKS
 from conformance.findings import Finding, Level
 from conformance.integers import I53, U53
 from conformance.monitor import Monitor

@@ -9,7 +9,7 @@ import pytest
 from judging import row, toy
 
 from conformance import criteria, packs
-from conformance.checks import CHECKS
+from conformance.families import CHECKS
 from conformance.monitor import NOT_OBSERVED
 from conformance.packs import Pack
 

@@ -24,8 +24,8 @@ import forks
 import pytest
 
 from conformance import baseline, bindings, configuration, monitor, packs, plugin, scenarios
-from conformance.checks import CHECKS
 from conformance.cli import main
+from conformance.families import CHECKS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]

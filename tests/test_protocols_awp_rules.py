@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from judging import AWP, against, judged, said
 
-from conformance.checks import CHECKS
 from conformance.events import Event, Opened
+from conformance.families import CHECKS
 from conformance.monitor import Monitor
 
 Spoken = list[tuple[str, Any]]

@@ -1,4 +1,4 @@
-"""How requirements are judged: one small class per kind of check, registered in `CHECKS` by name.
+"""How requirements are judged: one small class per kind of check; `families` names them all.
 
 A check is made for one requirement from its row's parameters. It sees every observation of a stream
 in order and yields findings for and against; `end` is called once when the record is over. It knows
@@ -122,19 +122,6 @@ def gathered(checks: Iterable[Check], message: Message) -> list[Check]:
 
 
 CheckFactory = Callable[[Requirement, dict[str, Any], Pack], Check]
-
-CHECKS: dict[str, CheckFactory] = {}
-"""The kinds of check by name."""
-
-
-def register(kind: str) -> Callable[[CheckFactory], CheckFactory]:
-    """Enter a check class into `CHECKS`."""
-
-    def enter(factory: CheckFactory) -> CheckFactory:
-        CHECKS[kind] = factory
-        return factory
-
-    return enter
 
 
 def in_role(message: Message) -> bool:

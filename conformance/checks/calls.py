@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from conformance.checks import Check, Observation, failed, passed, register, timed
+from conformance.checks import Check, Observation, failed, passed, timed
 from conformance.correlation import ByKind, Message, id_key
 from conformance.events import Received, Sent
 from conformance.findings import Finding, Requirement
@@ -28,7 +28,6 @@ class _Waiting(NamedTuple):
     lapse: Lapse | None = None
 
 
-@register("answered")
 class Answered:
     """Every request of `on` gets its answer, a result or an error, before the record ends.
 
@@ -137,7 +136,6 @@ class _Answers:
         return ()
 
 
-@register("unique-ids")
 class UniqueIds:
     """A party uses each JSON-RPC id for one request of a connection, whatever became of the first."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.checks import Moved, Observation, failed, passed, register
+from conformance.checks import Moved, Observation, failed, passed
 from conformance.correlation import Message
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
@@ -38,7 +38,6 @@ class Moves:
         return [(message, moved) for moved in seen.moved if moved.lifecycle == self.lifecycle.name]
 
 
-@register("transition")
 class Transition:
     """Every move is listed in the table.
 
@@ -100,7 +99,6 @@ class Transition:
         return ()
 
 
-@register("terminal-silence")
 class TerminalSilence:
     """Nothing about an entity after it reached one of `states`.
 
@@ -152,7 +150,6 @@ class TerminalSilence:
             yield from (passed(self._requirement, message) for message in self._ended.values())
 
 
-@register("reason-required")
 class ReasonRequired:
     """A status that reports one of `states` carries a reason."""
 
@@ -186,7 +183,6 @@ class ReasonRequired:
         return ()
 
 
-@register("reason-allowed")
 class ReasonAllowed:
     """A reason is one that the transition permits; `vendor` is a pattern of reasons permitted anywhere.
 

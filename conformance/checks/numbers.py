@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance import jsontext
-from conformance.checks import Observation, failed, passed, register
+from conformance.checks import Observation, failed, passed
 from conformance.checks.screens import leads_through_items, within
 from conformance.correlation import ByKind, Message
 from conformance.findings import Finding, Requirement
@@ -18,7 +18,6 @@ from conformance.wording import shown, type_name
 BOUNDS = {"u53": U53, "i53": I53}
 
 
-@register("integer-bounds")
 class IntegerBounds:
     """Parameters: `u53` and `i53`, lists of schema locations whose values have these bounds.
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from conformance import jsontext
-from conformance.checks import Check, Observation, failed, passed, register
+from conformance.checks import Check, Observation, failed, passed
 from conformance.checks.delivery import said_again
 from conformance.correlation import ByKind, Message, id_key
 from conformance.events import JSON
@@ -69,7 +69,6 @@ def _apart(value: JSON) -> Any:
     return same_value if kind == "number" else (kind, same_value)
 
 
-@register("monotonic")
 class Monotonic:
     """A value never goes back within a series of a session; in a `strict` series it also moves on.
 
@@ -159,7 +158,6 @@ class _Rising:
         return ()
 
 
-@register("ordered")
 class Ordered:
     """Within one message: the values at `at`, in this order, do not go back.
 
@@ -237,7 +235,6 @@ class _Used(NamedTuple):
     text: str
 
 
-@register("unique")
 class Unique:
     """A value is used for one message of a session; only that message, said again, may have it too.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.checks import Follower, Observation, failed, passed, register
+from conformance.checks import Follower, Observation, failed, passed
 from conformance.checks.earlier import Earlier, Key, Named, key_of
 from conformance.checks.screens import is_quotable, leads_through_items, within
 from conformance.correlation import Message
@@ -18,7 +18,6 @@ from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 
 
-@register("direction")
 class Direction:
     """Each kind is sent by a role that may send it. Judged where the record says who spoke."""
 
@@ -44,7 +43,6 @@ class Direction:
         return ()
 
 
-@register("requires")
 class Requires:
     """Within one message: where `when` holds, `then` holds (both JSON Schemas on the value at `at`).
 
@@ -106,7 +104,6 @@ class Requires:
         return ()
 
 
-@register("matches")
 class Matches:
     """A field equals a field of an earlier related message.
 
@@ -190,7 +187,8 @@ class Matches:
 
     def _lose(self, seen: Observation) -> None:
         """What could not be understood, and may have been one of the earlier messages, names what is lost."""
-        if getattr(seen.event, "party", "") in ("", *self._senders):
+        party: str = getattr(seen.event, "party", "")
+        if not party or party in self._senders:
             self._gap = self._gap or seen.lost is None
             self._lost |= {shown(name, 10_000) for name in seen.lost or ()}
 

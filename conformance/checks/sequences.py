@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from conformance.checks import Observation, failed, passed, register, same
+from conformance.checks import Observation, failed, passed, same
 from conformance.correlation import ByKind, Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.integers import counter
@@ -25,7 +25,7 @@ class _Count:
     replay_to: int = 0
     missed: range = range(0)
     acknowledged: int = 0
-    epoch: object = field(default_factory=object)
+    epoch: Any = field(default_factory=object)
     """What a number is of: one of an earlier session with the same key is another."""
 
 
@@ -66,7 +66,6 @@ class _Places(NamedTuple):
     given: list[_Given]
 
 
-@register("sequence")
 class Sequence:
     """Numbers start at `start` and grow by one over the messages of `fields`.
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.checks import Observation, register
+from conformance.checks import Observation
 from conformance.events import Closed, Fault, Malformed, Opened, Spoken, in_input
 from conformance.findings import Finding, Level, Requirement
 from conformance.packs import Pack
 
 
-@register("json-text")
 class JsonText:
     """The requirement's id is the code of the fault that breaks it; a text without it speaks for it."""
 

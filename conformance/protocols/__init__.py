@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from conformance.checks import Check, register
+from conformance.checks import Check
 from conformance.errors import BadPack
 from conformance.events import JSON, Event
 from conformance.findings import Requirement
 from conformance.packs import Pack
 
 
-@register("code")
 def code(requirement: Requirement, spec: dict[str, Any], pack: Pack) -> Check:
     """The check that the row's `function` makes; BadPack where there is no such function."""
     module, _, name = spec["function"].partition(".")

@@ -43,15 +43,11 @@ NOTHING: tuple[Told, ...] = ()
 PRAISED = (HOLDS,)
 
 
-class _Ever(tuple[Told, ...]):
-    """What a rule says of each frame of a channel alike, for as long as the channel is granted as it is."""
+NEVER_ANYTHING: Iterable[Told] = []
+"""What a rule says that says nothing of any frame of a channel, for as long as it is granted as it is."""
 
-    __slots__ = ()
-
-
-NEVER_ANYTHING = _Ever()
-
-EVER_PRAISED = _Ever(PRAISED)
+EVER_PRAISED: Iterable[Told] = [HOLDS]
+"""What a rule says that every such frame keeps."""
 
 
 def timed(told: Told, lapse: Lapse, broken: bool | None) -> Told:
@@ -245,7 +241,7 @@ class _Panel:
             told = judge(memory, message)
             if told is NOTHING or told is PRAISED:
                 continue
-            if type(told) is _Ever:
+            if told is NEVER_ANYTHING or told is EVER_PRAISED:
                 self._settle(rule)
             else:
                 found = found + rule.findings(message, told, praise=False)

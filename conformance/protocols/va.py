@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.checks import Observation, failed, passed, timed
 from conformance.correlation import Message
@@ -23,7 +23,7 @@ class Cancellation:
     cancelled execution of which nothing later was said when the record was over.
     """
 
-    hears = ABOUT
+    hears: ClassVar[Iterable[str]] = ABOUT
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

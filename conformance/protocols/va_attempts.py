@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from conformance import jsontext
 from conformance.checks import Follower, Moved, Observation, failed, in_role, passed, same, timed
@@ -206,7 +206,7 @@ class Superseded:
     replaced attempt of which the agent had spoken and no result came.
     """
 
-    hears = ("dispatch", *RESULTS)
+    hears: ClassVar[Iterable[str]] = ("dispatch", *RESULTS)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -331,7 +331,7 @@ class Ending:
 class OneAttempt:
     """VA-COR-003: records of executions with one correlationId are of one attempt of one task."""
 
-    hears = ("TaskExecution",)
+    hears: ClassVar[Iterable[str]] = ("TaskExecution",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

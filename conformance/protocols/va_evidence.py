@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from conformance.checks import Follower, Observation, failed, passed
 from conformance.correlation import Message
@@ -160,7 +160,7 @@ class Proof:
     which is asked only if nobody wants praise.
     """
 
-    hears = frozenset(_PLACES)
+    hears: ClassVar[Iterable[str]] = frozenset(_PLACES)
 
     def __init__(self) -> None:
         self.at = ""
@@ -247,7 +247,7 @@ class Gates:
     """
 
     stateless = True
-    hears = ("Evidence", *RESULTS)
+    hears: ClassVar[Iterable[str]] = ("Evidence", *RESULTS)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -302,7 +302,7 @@ class Outputs:
     no others. Judged where the dispatch was seen and declares keys.
     """
 
-    hears = ("completed",)
+    hears: ClassVar[Iterable[str]] = ("completed",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement

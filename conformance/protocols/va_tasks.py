@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from conformance import jsontext
 from conformance.checks import Follower, Observation, failed, passed, timed
@@ -28,7 +28,7 @@ class Inputs:
     """VA-TSK-001: an input that refers to another task's output names a task of `dependsOn`."""
 
     stateless = True
-    hears = ("dispatch", "TaskUnit")
+    hears: ClassVar[Iterable[str]] = ("dispatch", "TaskUnit")
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -90,7 +90,7 @@ class Timeout:
     or cancelled has no limit that anybody stated.
     """
 
-    hears = RESULTS
+    hears: ClassVar[Iterable[str]] = RESULTS
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
@@ -160,7 +160,7 @@ class History:
     """
 
     stateless = True
-    hears = ("TaskExecution",)
+    hears: ClassVar[Iterable[str]] = ("TaskExecution",)
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
