@@ -6,6 +6,9 @@ The other tools are installed into a folder outside the checkout (`peers.py`). T
 of the input get a part of it, and their start, measured by itself, is not multiplied. Each of them must first
 refuse an input with one broken message, so that none is measured that looks at nothing. Ratios are of medians
 of wall time; processor time stands beside it, since a busy machine hits it less.
+
+The kit is measured as it is installed here and, where there is a C compiler, as a compiled wheel of this
+checkout too (docs/compiled.md): `--kit` names one of them.
 """
 
 from __future__ import annotations
@@ -54,7 +57,11 @@ TARGETS = (
     Target("small", "one small valid file", "sourcemeta", None),
 )
 
-KIT = [sys.executable, "-c", "from conformance.cli import command; command()", "validate"]
+KITS = ("conformance", "conformance, compiled")
+"""In which ways the kit is installed."""
+
+VALIDATE = ["-c", "from conformance.cli import command; command()", "validate"]
+"""What a Python with the kit is told."""
 
 FLAT = 200
 """MiB that piped messages may take."""
@@ -71,8 +78,10 @@ CONSTANT = 1.3
 class Bench:
     """The inputs of one run, and the contenders over them."""
 
-    def __init__(self, folder: Path, at: Path, arguments: argparse.Namespace) -> None:
-        self.folder, self._peers = folder, at
+    def __init__(
+        self, folder: Path, at: Path, pythons: dict[str, Path], arguments: argparse.Namespace
+    ) -> None:
+        self.folder, self._peers, self._pythons = folder, at, pythons
         self.rounds, self.messages, self.most = arguments.rounds, arguments.messages, arguments.most
         self.environment = surroundings(folder)
         document = inputs.schema()
@@ -89,9 +98,12 @@ class Bench:
         made = {"va": inputs.va, "awp": inputs.connections}[protocol]
         return inputs.write(self.folder / name, made(messages, at_once))
 
-    def kit(self, *words: str, files: list[Path]) -> Contender:
-        """The kit over all of these."""
-        return Contender("conformance", [*KIT, *words, *map(str, files)])
+    def kits(self, *words: str, feed: list[str] | None = None) -> list[Contender]:
+        """The kit over all of these, as it is installed in each way."""
+        return [
+            Contender(name, [str(python), *VALIDATE, *words], feed=feed)
+            for name, python in self._pythons.items()
+        ]
 
     def peer(self, name: str, protocol: str, files: list[Path], messages: int) -> Contender:
         """A peer over these, or over as much as is enough for it."""
@@ -132,7 +144,7 @@ def trace(bench: Bench) -> list[Measured]:
     """A trace as long as `--messages` says."""
     path = bench.file("awp.jsonl", "awp", bench.messages)
     others = [bench.peer(name, "awp", [path], bench.messages) for name in ("awp-conformance", "json.loads")]
-    return measure([bench.kit(files=[path]), *others], bench.rounds, bench.environment)
+    return measure([*bench.kits(str(path)), *others], bench.rounds, bench.environment)
 
 
 def lines(bench: Bench) -> list[Measured]:
@@ -140,27 +152,28 @@ def lines(bench: Bench) -> list[Measured]:
     path = bench.file("va.jsonl", "va", bench.messages)
     names = ("check-jsonschema", "jsonschema", "jsonschema-rs", "ajv", "sourcemeta")
     others = [bench.peer(name, "va", [path], bench.messages) for name in names if _is_there(name)]
-    return measure([bench.kit(files=[path]), *others], bench.rounds, bench.environment)
+    return measure([*bench.kits(str(path)), *others], bench.rounds, bench.environment)
 
 
 def pair(bench: Bench) -> list[Measured]:
     """The same, by two processes."""
     path = bench.file("va.jsonl", "va", bench.messages)
     other = bench.peer("sourcemeta", "va", [path], bench.messages)
-    return measure([bench.kit("--jobs", "2", files=[path]), other], bench.rounds, bench.environment)
+    return measure([*bench.kits("--jobs", "2", str(path)), other], bench.rounds, bench.environment)
 
 
 def small(bench: Bench) -> list[Measured]:
     """One message."""
     path = [inputs.SMALL]
     others = [bench.peer(name, "va", path, 1) for name in ("check-jsonschema, one file", "sourcemeta")]
-    return measure([bench.kit(files=path), *others], bench.rounds * SMALL_ROUNDS, bench.environment)
+    kits = bench.kits(str(inputs.SMALL))
+    return measure([*kits, *others], bench.rounds * SMALL_ROUNDS, bench.environment)
 
 
 ROWS: dict[str, Callable[[Bench], list[Measured]]] = {
     "trace": trace, "lines": lines, "pair": pair, "small": small,
 }  # fmt: skip
-"""By name, what is measured; the kit comes first."""
+"""By name, what is measured."""
 
 
 def _is_there(name: str) -> bool:
@@ -174,26 +187,28 @@ def growth(bench: Bench) -> Iterator[dict[str, Any]]:
     """What a message costs, by how many there are and how many conversations are open, without the start."""
     for protocol, length in OPEN.items():
         least = bench.written("least.jsonl", protocol, 1, 1)
-        start = measure([bench.kit(files=[least])], bench.rounds, bench.environment)[0].processor
+        starts = [one.processor for one in measure(bench.kits(str(least)), bench.rounds, bench.environment)]
         for messages, at_once in product(SIZES, (1, 100, 10_000)):
             if messages > bench.most or at_once * length > messages:
                 continue
             path = bench.written("grown.jsonl", protocol, messages, at_once)
             rounds = 1 if messages > 100_000 else bench.rounds
-            took = measure([bench.kit(files=[path])], rounds, bench.environment)[0]
             there = inputs.whole(messages, at_once, length)
-            each = (took.processor - start) / (there - length) * 1_000_000
-            row = {"messages": there, "open": at_once, "microseconds": each, "memory": took.memory}
-            yield {"protocol": protocol, **row}
+            kits = measure(bench.kits(str(path)), rounds, bench.environment)
+            for took, start in zip(kits, starts, strict=True):
+                each = (took.processor - start) / (there - length) * 1_000_000
+                row = {"messages": there, "open": at_once, "microseconds": each, "memory": took.memory}
+                yield {"protocol": protocol, "kit": took.name, **row}
 
 
 def piped(bench: Bench) -> Iterator[dict[str, Any]]:
     """As many as there are at most, through a pipe that another process fills."""
     for protocol in OPEN:
         feed = [sys.executable, inputs.__file__, protocol, str(bench.most), "--open", "100"]
-        took = measure([Contender("conformance", [*KIT, "-"], feed=feed)], 1, bench.environment)[0].costs[0]
-        row = {"messages": bench.most, "memory": took.memory, "seconds": took.seconds}
-        yield {"protocol": protocol, **row}
+        for kit in bench.kits("-", feed=feed):
+            took = measure([kit], 1, bench.environment)[0].costs[0]
+            row = {"messages": bench.most, "memory": took.memory, "seconds": took.seconds}
+            yield {"protocol": protocol, "kit": kit.name, **row}
 
 
 # ── what is told ─────────────────────────────────────────────────────────────────────────────────
@@ -203,11 +218,12 @@ def compared(measured: dict[str, list[Measured]]) -> Iterator[dict[str, Any]]:
     """A row for each target of what was measured."""
     for target in TARGETS:
         found = {one.name: one for one in measured.get(target.row, ())}
-        ours, theirs = found.get("conformance"), found.get(target.against)
-        if ours and theirs:
+        theirs = found.get(target.against)
+        for ours in (found[name] for name in KITS if theirs and name in found):
             ratio = theirs.seconds / ours.seconds
             yield {
                 **target._asdict(),
+                "kit": ours.name,
                 "ours": ours.seconds,
                 "theirs": theirs.seconds,
                 "ratio": ratio,
@@ -224,19 +240,24 @@ def table(told: dict[str, Any]) -> Iterator[str]:
     yield from _grown(told.get("growth", []))
     for pipe in told.get("piped", ()):
         holds, of = _held(pipe["memory"] < FLAT), f"{pipe['messages']} messages of {pipe['protocol']}"
-        yield f"\n{of} piped in: {pipe['memory']:.0f} MiB (under {FLAT}: {holds})"
+        took = f"{pipe['memory']:.0f} MiB (under {FLAT}: {holds}), {pipe['seconds']:.0f} s"
+        yield f"\n{of} piped into {pipe['kit']}: {took}"
 
 
 def _compared(rows: list[dict[str, Any]]) -> Iterator[str]:
     if not rows:
         return
-    yield "| work | against | ours, s | theirs, s | ratio | of processors | at least | MiB, ours · theirs |"
-    yield f"|{'---|' * 8}"
+    yield (
+        "| work | kit | against | ours, s | theirs, s | ratio | of processors | at least "
+        "| MiB, ours · theirs |"
+    )
+    yield f"|{'---|' * 9}"
     for row in rows:
         least = "" if row["least"] is None else f"{row['least']:.3g} {_held(row['holds'])}"
         part = "" if row["share"] == 1 else f" ({row['share']:.1%} of it)"
         yield (
-            f"| {row['work']} | {row['against']}{part} | {row['ours']:.3f} | {row['theirs']:.3f} "
+            f"| {row['work']} | {row['kit']} | {row['against']}{part} "
+            f"| {row['ours']:.3f} | {row['theirs']:.3f} "
             f"| {row['ratio']:.3g} | {row['processor_ratio']:.3g} | {least} "
             f"| {row['memory'][0]:.0f} · {row['memory'][1]:.0f} |"
         )
@@ -247,9 +268,9 @@ def _held(holds: bool) -> str:
 
 
 def _grown(rows: list[dict[str, Any]]) -> Iterator[str]:
-    for protocol in dict.fromkeys(row["protocol"] for row in rows):
-        of = [row for row in rows if row["protocol"] == protocol]
-        yield f"\n| messages of {protocol} | open conversations | µs a message | MiB |"
+    for protocol, kit in dict.fromkeys((row["protocol"], row["kit"]) for row in rows):
+        of = [row for row in rows if (row["protocol"], row["kit"]) == (protocol, kit)]
+        yield f"\n| messages of {protocol}, {kit} | open conversations | µs a message | MiB |"
         yield "|---|---|---|---|"
         for row in of:
             yield f"| {row['messages']} | {row['open']} | {row['microseconds']:.1f} | {row['memory']:.0f} |"
@@ -267,6 +288,7 @@ def main() -> None:
     parser.add_argument(
         "--only", action="append", choices=[*ROWS, "growth", "piped"], help="measure this alone"
     )
+    parser.add_argument("--kit", choices=KITS, help="measure the kit in this way alone")
     parser.add_argument("--peers", type=Path, default=peers.FOLDER, metavar="FOLDER", help="where peers are")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write what was measured as JSON")
     arguments = parser.parse_args()
@@ -274,13 +296,23 @@ def main() -> None:
     beside = bool({*wanted} & ROWS.keys())
     at = peers.install(arguments.peers) if beside else arguments.peers
     with tempfile.TemporaryDirectory() as folder:
-        told = _told(Bench(Path(folder), at, arguments), wanted)
+        told = _told(Bench(Path(folder), at, _pythons(arguments), arguments), wanted)
     told["peers"] = peers.versions(at) if beside else []
     if arguments.out:
         _written(arguments.out, told)
     before, after = (f"{load:.1f}" for load in told["load"])
     print(f"load {before} to {after}, {told['processors']} processors, Python {told['python']}\n")
     print("\n".join(table(told)))
+
+
+def _pythons(arguments: argparse.Namespace) -> dict[str, Path]:
+    """By the way in which it is installed, the Python that has the kit."""
+    interpreted, compiled = KITS
+    found = {interpreted: Path(sys.executable)} if arguments.kit != compiled else {}
+    if arguments.kit != interpreted:
+        python = peers.compiled(arguments.peers)
+        found |= {compiled: python} if python else {}
+    return found
 
 
 def _told(bench: Bench, wanted: list[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ reads lines, else one array.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ PACKAGES = (
 )
 
 MODULES = ("ajv", "ajv-formats")
+
+CHECKOUT = Path(__file__).parents[1]
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -103,6 +106,19 @@ def install(folder: Path = FOLDER) -> Path:
         words = [npm, "install", "--silent", "--no-audit", "--no-fund", *MODULES]
         subprocess.run(words, check=True, cwd=folder)
     return folder
+
+
+def compiled(folder: Path = FOLDER) -> Path | None:
+    """The Python of an environment with the kit of this checkout, compiled; None without a C compiler."""
+    if not shutil.which(os.environ.get("CC", "cc")):
+        print("there is no C compiler: the compiled kit is not measured", file=sys.stderr)
+        return None
+    python = _python(folder / "compiled")
+    if not python.is_file():
+        venv.create(folder / "compiled" / "venv", with_pip=True)
+    pip = [str(python), "-m", "pip", "install", "--quiet", str(CHECKOUT)]
+    subprocess.run(pip, check=True, env=os.environ | {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1"})
+    return python
 
 
 def versions(folder: Path) -> list[str]:

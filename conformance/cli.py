@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,8 +57,17 @@ def admitted(command: Callable[..., R]) -> Callable[..., R]:
     return run
 
 
+def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        place = find_spec("conformance.monitor")
+        built = "" if place is None or str(place.origin).endswith(".py") else ", compiled"
+        click.echo(f"conformance, version {__version__}{built}")
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, package_name="agent-conformance-kit")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version,
+              help="Show the version, and whether the kit is compiled.")  # fmt: skip
 def main() -> None:
     """Test whether implementations of agent protocols conform, and whether messages are valid."""
     for stream in (sys.stdout, sys.stderr):

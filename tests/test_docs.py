@@ -41,6 +41,7 @@ OF_OTHERS = {
     "--mode": "awp-sim",
     "--no-audit": "awp-sim",
     "--port": "awp-sim",
+    "--no-deps": "pip",
 }
 """Options of other programs that the documents name."""
 
