@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 
 from conformance import jsontext
-from conformance.events import JSON, Spoken
+from conformance.events import JSON, Fields, Spoken
 from conformance.integers import integral
 from conformance.kinds import Kinds, fits
 from conformance.packs import Kind, Pack
@@ -32,23 +32,38 @@ class Problem(NamedTuple):
 NO_PROBLEM = Problem()
 
 
-class Message(NamedTuple):
+@final
+class Message(Fields):
     """An event that carries a message, with what its protocol makes of it.
 
     `kind` is None where no kind fits; `problem` then says why. `name` is the kind's name, except that an
     error response is named for its request (`KIND.error`), and `?` if only other records could tell it.
-    `party` is the speaker: as recorded, else as the kind implies, else empty.
+    `party` is the speaker: as recorded, else as the kind implies, else empty. `value` is the message as a
+    JSON value.
     """
 
-    event: Spoken
-    kind: Kind | None
-    name: str
-    party: str
-    request: Message | None = None
-    problem: Problem = NO_PROBLEM
-    known_party: bool = True
-    value: JSON = None
-    """The message as a JSON value."""
+    _fields = ("event", "kind", "name", "party", "request", "problem", "known_party", "value")
+    __slots__ = _fields
+
+    def __init__(
+        self,
+        event: Spoken,
+        kind: Kind | None,
+        name: str,
+        party: str,
+        request: Message | None = None,
+        problem: Problem = NO_PROBLEM,
+        known_party: bool = True,
+        value: JSON = None,
+    ) -> None:
+        self.event: Final = event
+        self.kind: Final = kind
+        self.name: Final = name
+        self.party: Final = party
+        self.request: Final = request
+        self.problem: Final = problem
+        self.known_party: Final = known_party
+        self.value: Final = value
 
     @property
     def seq(self) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, Protocol, final
 
-from conformance.events import JSON, Fault
+from conformance.events import JSON, Fault, Fields
 from conformance.jsontext import BOM, LIMITS, Limits, decode, parse, plain
 from conformance.locating import Place, locate
 from conformance.tokens import Broken, Scanner, line_column, shortened
@@ -27,7 +27,8 @@ _JSON_LIKE = re.compile(
 )
 
 
-class Reading(NamedTuple):
+@final
+class Reading(Fields):
     """One message, or what came in place of one.
 
     `data` is what came, without the newline at its end; `text` what was judged: decoded, without a
@@ -36,13 +37,26 @@ class Reading(NamedTuple):
     `jsontext.plain` read: floats and 64 bits hold their numbers as they are.
     """
 
-    data: bytes
-    line: int
-    text: str
-    value: JSON
-    faults: tuple[Fault, ...] = ()
-    column: int = 1
-    exact: bool = False
+    _fields = ("data", "line", "text", "value", "faults", "column", "exact")
+    __slots__ = _fields
+
+    def __init__(
+        self,
+        data: bytes,
+        line: int,
+        text: str,
+        value: JSON,
+        faults: tuple[Fault, ...] = (),
+        column: int = 1,
+        exact: bool = False,
+    ) -> None:
+        self.data: Final = data
+        self.line: Final = line
+        self.text: Final = text
+        self.value: Final = value
+        self.faults: Final = faults
+        self.column: Final = column
+        self.exact: Final = exact
 
     @property
     def fatal(self) -> Fault | None:

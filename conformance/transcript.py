@@ -37,12 +37,13 @@ def event_of(
     time: float | None = None,
 ) -> Sent | Received | Malformed:
     """The event that a reading is."""
-    _, line, text, value, faults, column, exact = reading
+    text, value, faults = reading.text, reading.value, reading.faults
+    line, column, exact = reading.line, reading.column, reading.exact
     fault = reading.fatal if faults else None
     if fault is not None:
         return Malformed(seq, party, reading.data, fault, connection, time, line, column)
     if sent:
-        return Sent(seq, party, text, value, connection, time, faults, line, column, exact=exact)
+        return Sent(seq, party, text, value, connection, time, faults, line, column, 0.0, exact)
     return Received(seq, party, text, value, connection, time, faults, line, column, 0.0, 0.0, exact)
 
 

@@ -28,8 +28,9 @@ def lines(pack: Pack, walk: Walk) -> list[str]:
 
 def _seen(event: Event, pack: Pack) -> Event:
     """The event as the kit sees it that plays the other role."""
-    is_theirs = isinstance(event, Sent) and event.party == pack.certifies
-    return Received(*event) if is_theirs else event
+    if not isinstance(event, Sent) or event.party != pack.certifies:
+        return event
+    return Received(event.seq, event.party, event.text, event.value, event.connection, event.time)
 
 
 def file_name(walk: Walk, number: int) -> str:
