@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed
@@ -15,7 +15,7 @@ from conformance.packs import Pack
 from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 
-BOUNDS = {"u53": U53, "i53": I53}
+BOUNDS: Final = {"u53": U53, "i53": I53}
 
 
 class IntegerBounds:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import Observation, failed, passed, same
 from conformance.correlation import Message, Sessions
@@ -17,11 +17,11 @@ from conformance.packs import Pack
 from conformance.protocols.awp_admitted import REPORTS, Admitted, Submitted, content_of
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest, recall
 
-CONFLICT = 3004
-UNKNOWN = 3008
+CONFLICT: Final = 3004
+UNKNOWN: Final = 3008
 
 
-_SUBMISSION = ("action.submit", "action.submit.result", "action.submit.error")
+_SUBMISSION: Final[tuple[str, ...]] = ("action.submit", "action.submit.result", "action.submit.error")
 
 
 class Idempotence:

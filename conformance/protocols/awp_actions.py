@@ -7,12 +7,13 @@ from typing import Any
 
 from conformance.correlation import Message
 from conformance.events import Event
+from conformance.integers import counter as whole
 from conformance.lapses import told
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_things import MS, NUMBERED, TERMINAL, WAITING, Action, S, Session
-from conformance.protocols.awp_values import names, table, tables, whole
+from conformance.protocols.awp_values import names, table, tables
 from conformance.schemas import embedded
 
 
@@ -168,8 +169,11 @@ def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) 
 def once(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-009: a transition has one time, also where it is told again on request."""
     session, is_status = memory.here, message.name == "action.status"
-    said = memory.params if is_status else table(message.at("/result"))
-    number, time = whole(said.get("status_seq")), whole(said.get("ts_mono_ns"))
+    if is_status:
+        said, number, time = memory.params, memory.number, memory.time
+    else:
+        said = table(message.at("/result"))
+        number, time = whole(said.get("status_seq")), whole(said.get("ts_mono_ns"))
     if session is None or number is None or time is None:
         return NOTHING
     # Where the state is another one, that is the fault, and another requirement's.

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import Observation
 from conformance.correlation import Message
 from conformance.protocols.awp_values import table
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest
 
-CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
+CONTENT: Final[tuple[str, ...]] = (
+    "type",
+    "params",
+    "embodiment_id",
+    "preempt",
+    "deadline_ms",
+    "basis_ts_mono_ns",
+    "valid_until_ns",
+)
 """The members that make two submissions identical or not (AWP-ACT-001, AWP-ACT-009)."""
 
 
@@ -78,7 +86,7 @@ class Admitted:
             known.state = None if seen.loses(name, session) else known.state
 
 
-REPORTS = {"action.status": "/params", "action.cancel.result": "/result"}
+REPORTS: Final = {"action.status": "/params", "action.cancel.result": "/result"}
 """Where messages say what became of an action."""
 
 

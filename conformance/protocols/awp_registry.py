@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from conformance.correlation import Message
 from conformance.events import Closed, Opened
+from conformance.integers import counter as whole
 from conformance.protocols.awp_course import Course
 from conformance.protocols.awp_things import Channel, Session
-from conformance.protocols.awp_values import names, number, table, tables, whole
+from conformance.protocols.awp_values import names, number, table, tables
 
-ENDED = 250
+ENDED: Final = 250
 """So many sessions are remembered at least that are over."""
 
 

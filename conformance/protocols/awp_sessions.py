@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.correlation import Message
 from conformance.events import Event
-from conformance.lapses import between
+from conformance.integers import counter as whole
+from conformance.lapses import Lapse, between
 from conformance.patterns import matches
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_things import TERMINAL, Session
-from conformance.protocols.awp_values import names, table, tables, whole
+from conformance.protocols.awp_values import names, table, tables
 
-OURS = range(1000, 5000)
+OURS: Final = range(1000, 5000)
 """The codes of the protocol's own errors."""
 
-RANGE = 2006
+RANGE: Final = 2006
 """The error that answers an integer out of range, whatever else was wrong."""
 
 
@@ -216,10 +218,10 @@ def _stayed_closed(memory: Memory) -> Iterable[Message]:
     return list(memory.notes.values())
 
 
-NOTIFIED = ("obs.frame", "action.status", "world.event", "session.telemetry")
+NOTIFIED: Final[tuple[str, ...]] = ("obs.frame", "action.status", "world.event", "session.telemetry")
 
 
-ANSWERED = ("session.close.result", "session.open.result", "session.resume.result")
+ANSWERED: Final[tuple[str, ...]] = ("session.close.result", "session.open.result", "session.resume.result")
 
 
 @rule(*ANSWERED, *NOTIFIED, ending=_stayed_closed, begins=["session.close.result"], closed=True)
@@ -240,7 +242,7 @@ def silent(memory: Memory, message: Message) -> Iterable[Told]:
     return NOTHING
 
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK: Final[tuple[str, ...]] = ("localhost", "127.0.0.1", "::1")
 
 
 @rule("session.open.result", "session.resume.result")
@@ -314,14 +316,19 @@ def beats(memory: Memory, message: Message) -> Iterable[Told]:
     Judged by the times of the record. They tell when a message was seen, not when it was sent, so it is
     missed only after `intervals` of them.
     """
-    place, every = message.event.connection, whole(message.at("/result/heartbeat_interval_ms"))
+    place = message.event.connection
     if message.name.endswith(".result"):
+        every = whole(message.at("/result/heartbeat_interval_ms"))
         memory.notes[place] = _Beat(message.event, every / 1000, message) if every else None
-        return
+        return NOTHING
     beat: _Beat | None = memory.notes.get(place)
-    lapse = between(beat.last, message.event) if beat else None
-    if beat is None or lapse is None or (message.name == "ping" and message.party != memory.options["party"]):
-        return
+    if beat is None or (message.name == "ping" and message.party != memory.options["party"]):
+        return NOTHING
+    lapse = between(beat.last, message.event)
+    return NOTHING if lapse is None else _beaten(memory, message, beat, lapse)
+
+
+def _beaten(memory: Memory, message: Message, beat: _Beat, lapse: Lapse) -> Iterable[Told]:
     missed = lapse.exceeds(beat.every * memory.options["intervals"] + 0.5)
     if missed is not False:
         silent = f"{memory.options['party']} sent no ping for {lapse.least if missed else lapse.most:.1f} s"
