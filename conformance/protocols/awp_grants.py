@@ -330,15 +330,7 @@ def task(memory: Memory, message: Message) -> Iterable[Told]:
     yield from _gated(memory, message, "task")
 
 
-GATES: Final[tuple[str, ...]] = (
-    "world.snapshot.result",
-    "world.restore.result",
-    "world.snapshot.error",
-    "world.restore.error",
-)
-
-
-@rule(*GATES)
+@rule("world.snapshot.result", "world.restore.result", "world.snapshot.error", "world.restore.error")
 def capability(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-VER-007: snapshots are methods of worlds with the capability snapshot, and of no other."""
     yield from _gated(memory, message, "snapshot")

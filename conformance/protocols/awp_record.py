@@ -194,9 +194,9 @@ class Memory:
     @property
     def complete(self) -> bool:
         """Whether everything was understood that may matter to the message that is judged."""
-        message = self.now.message if self.now else None
         if not self.doubts:
             return True
+        message = self.now.message if self.now else None
         return not any(one in self.doubts for one in (None, *(self._scope(message) if message else ())))
 
     def forget(self, name: str | None) -> None:
@@ -277,17 +277,17 @@ class Memory:
             session.actions[name] = Action(
                 name, request, received=whole(message.at("/result/received_ts_mono_ns"))
             )
-            _take(session.actions[name], message, "/result")
+            _take(session.actions[name], message, table(message.at("/result")))
 
     def _status(self, message: Message) -> None:
         session = self.registry.session(message)
-        at = "/result" if message.request else "/params"
         if session is not None:
-            name = str(table(message.at(at)).get("action_id"))
+            told = table(message.at("/result")) if message.request is not None else self.params
+            name = str(told.get("action_id"))
             action = session.actions.get(name)
             if action is None:
                 action = session.actions[name] = Action(name)
-            _take(action, message, at)
+            _take(action, message, told)
 
 
 def _named(memory: Memory, message: Message) -> Action | None:
@@ -299,9 +299,8 @@ def _is_about(key: Any, name: str) -> bool:
     return bool(key == name or (isinstance(key, tuple) and name in key))
 
 
-def _take(action: Action, message: Message, at: str) -> None:
+def _take(action: Action, message: Message, told: dict[str, Any]) -> None:
     """Take over what a message says of an action, unless it is older than what is known."""
-    told = table(message.at(at))
     state, seq = told.get("state"), whole(told.get("status_seq"))
     if seq is None or not isinstance(state, str):
         action.state = None

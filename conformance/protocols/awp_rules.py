@@ -213,8 +213,9 @@ class _Panel:
         self._beginning = [rule for rule, waits in self._rules if rule.question.begins and not waits]
         self._shows = message.name == "obs.frame"
         self._asked: dict[_Case, list[_Row]] = {}
-        self._case: _Case | None = None
-        """What was the case with the message before, and what was asked of that."""
+        self._situation: Situation | None = None
+        self._again, self._case = False, 0
+        self._step: Step | None = None
         self._rows: list[_Row] = []
 
     def see(self, seen: Observation) -> Iterable[Finding]:
@@ -227,10 +228,21 @@ class _Panel:
         frame = memory.frame
         if frame is not None:
             return self._see_frame(frame, message)
-        case = (memory.situation, memory.again, memory.step, memory.case)
-        if case != self._case:
-            self._case, self._rows = case, self._to_ask(case)
+        if (
+            memory.situation is not self._situation
+            or memory.case != self._case
+            or memory.again != self._again
+            or memory.step != self._step
+        ):
+            self._turn_to_what_is_the_case()
         return self._hear(self._rows, message) if self._rows else NO_FINDINGS
+
+    def _turn_to_what_is_the_case(self) -> None:
+        """Remember what is the case with the message, and what is asked then: so it is with the next."""
+        memory = self._memory
+        self._situation, self._again = memory.situation, memory.again
+        self._step, self._case = memory.step, memory.case
+        self._rows = self._to_ask((memory.situation, memory.again, memory.step, memory.case))
 
     def _see_frame(self, frame: Frame, message: Message) -> Iterable[Finding]:
         """The same of a frame of a channel: what is the case with its session changes seldom."""
