@@ -46,14 +46,22 @@ def params(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _judge(memory: Memory, session: Session, params: dict[str, Any]) -> Callable[[Any], bool] | None:
-    declared = tables(session.manifest.get("action_schemas"))
     key = (session.key, str(params.get("type")))
     if key not in memory.notes:
-        place = next((at for at, row in enumerate(declared) if row.get("type") == params.get("type")), None)
-        pointer = f"/action_schemas/{place}/params_schema"
-        schemas = memory.pack.schemas("receiver")
-        memory.notes[key] = None if place is None else embedded(schemas, session.manifest, pointer)
+        memory.notes[key] = _judge_of(memory, session.manifest, params.get("type"))
     judge: Callable[[Any], bool] | None = memory.notes[key]
+    return judge
+
+
+def _judge_of(memory: Memory, manifest: dict[str, Any], name: Any) -> Callable[[Any], bool] | None:
+    """What judges by the params_schema of a type of a manifest; None where that has none of the name."""
+    found, key = memory.found_of(manifest), (type(name), str(name))
+    if key not in found:
+        declared = tables(manifest.get("action_schemas"))
+        place = next((at for at, row in enumerate(declared) if row.get("type") == name), None)
+        schemas, pointer = memory.pack.schemas("receiver"), f"/action_schemas/{place}/params_schema"
+        found[key] = None if place is None else embedded(schemas, manifest, pointer)
+    judge: Callable[[Any], bool] | None = found[key]
     return judge
 
 

@@ -75,6 +75,8 @@ class Memory:
         self.judged = False
         """Whether the message that is observed now can be judged."""
         self._due: Message | None = None
+        self._manifest: dict[str, Any] = {}
+        self._found: dict[Any, Any] = {}
         self._courses: dict[str, Course] = {}
         self.noted: list[dict[Any, Any]] = [self.given, self._courses]
         """The notes of all rules."""
@@ -185,6 +187,12 @@ class Memory:
             if self.number > before:
                 self.given[here.key] = self.number
             self.is_news = self.number > max(before, 0)
+
+    def found_of(self, manifest: dict[str, Any]) -> dict[Any, Any]:
+        """What follows from a manifest, by keys of who has found it out: most sessions have the same one."""
+        if manifest is not self._manifest:
+            self._manifest, self._found = manifest, {}
+        return self._found
 
     @property
     def mode(self) -> str:

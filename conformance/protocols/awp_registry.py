@@ -10,9 +10,14 @@ from conformance.integers import counter as whole
 from conformance.protocols.awp_course import Course
 from conformance.protocols.awp_things import Channel, Session
 from conformance.protocols.awp_values import names, number, table, tables
+from conformance.remembered import forget_oldest
 
 ENDED: Final = 250
 """So many sessions are remembered at least that are over."""
+
+
+WRITTEN: Final = 16
+"""So many manifests are remembered word for word."""
 
 
 class Registry:
@@ -37,6 +42,8 @@ class Registry:
         """Those of these that bind an embodiment, and those that hold a grant, by its name."""
         self._greetings: dict[str, Message] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
+        self._written: dict[str, dict[str, Any]] = {}
+        """The manifests that were given, by the texts of the messages that gave them."""
 
     def session(self, message: Message) -> Session | None:
         """The session of the message's connection, if one is known."""
@@ -133,11 +140,20 @@ class Registry:
         """Learn from an answer to initialize."""
         self._greetings[message.event.connection] = message
         if not message.name.endswith(".error"):
-            self._manifests[message.event.connection] = table(message.at("/result"))
+            self._manifests[message.event.connection] = self._given(message)
 
     def remanifest(self, message: Message) -> None:
         """Learn from a manifest that is given again."""
-        self._manifests[message.event.connection] = table(message.at("/result"))
+        self._manifests[message.event.connection] = self._given(message)
+
+    def _given(self, message: Message) -> dict[str, Any]:
+        """The manifest that a message gives: one and the same for all that are so word for word."""
+        text = message.event.text
+        manifest = self._written.get(text)
+        if manifest is None:
+            manifest = self._written[text] = table(message.at("/result"))
+            forget_oldest(self._written, WRITTEN)
+        return manifest
 
     def open(self, message: Message) -> None:
         """Learn from a session that begins."""

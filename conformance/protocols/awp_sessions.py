@@ -66,11 +66,14 @@ def manifest(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGT-002: an agent opens no session against a manifest that the published schema refuses."""
     declared = memory.registry.manifest(message)
     if not declared:
-        return
-    if memory.pack.schemas("receiver").is_valid("world-manifest.schema.json", declared):
-        yield HOLDS
-    else:
-        yield Told("a session is asked for, and the manifest that was given is not valid")
+        return NOTHING
+    found = memory.found_of(declared)
+    if "valid" not in found:
+        schemas = memory.pack.schemas("receiver")
+        found["valid"] = schemas.is_valid("world-manifest.schema.json", declared)
+    if found["valid"]:
+        return PRAISED
+    return [Told("a session is asked for, and the manifest that was given is not valid")]
 
 
 @rule("session.open.result", "session.resume.result")
@@ -254,6 +257,8 @@ def plaintext(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _encrypted(text: str, pointer: str) -> Iterable[Told]:
+    if not text:
+        return
     url = urlsplit(text)
     if url.scheme in ("ws", "http") and url.hostname not in LOOPBACK:
         yield Told(f"{url.scheme}://{url.hostname} is neither encrypted nor on this machine", pointer)
@@ -266,6 +271,8 @@ def credential(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SEC-006: the URL of a stream endpoint holds no credential."""
     for place, endpoint in enumerate(tables(message.at("/result/stream_endpoints"))):
         text = str(endpoint.get("url", ""))
+        if not text and message.at("/result/session_token"):
+            continue
         url = urlsplit(text)
         named = any("token" in name.lower() for name, _ in parse_qsl(url.query, keep_blank_values=True))
         if named or url.username or str(message.at("/result/session_token")) in text:
