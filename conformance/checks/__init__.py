@@ -8,7 +8,7 @@ no clock, no socket and no protocol.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, Protocol, final
 
 from conformance import locating
 from conformance.correlation import Message, is_from_the_wrong_side
@@ -20,46 +20,88 @@ from conformance.packs import Pack
 from conformance.wording import type_name
 
 
-class Moved(NamedTuple):
-    """What a message said of one entity's state.
+@final
+class Moved:
+    """What a message said of one entity's state. Nothing changes it.
 
     A `report` repeats a state that an earlier message reached, and moves nothing. `reason_at` is the
-    pointer where a reason would stand, or None where this kind of message has no place for one.
+    pointer where a reason would stand, or None where this kind of message has no place for one. `sources` are
+    the states from which alone this kind of message moves anything; empty where the table decides.
+    `out_of_nothing` says that the record is whole, and nothing in it ever began the entity.
     """
 
-    lifecycle: str
-    move: Move
-    report: bool
-    state_at: str
-    reason_at: str | None
-    reason: Any
-    sources: tuple[str, ...] = ()
-    """The states from which alone this kind of message moves anything; empty where the table decides."""
-    out_of_nothing: bool = False
-    """Whether the record is whole, and nothing in it ever began the entity."""
+    __slots__ = (
+        "lifecycle",
+        "move",
+        "out_of_nothing",
+        "reason",
+        "reason_at",
+        "report",
+        "sources",
+        "state_at",
+    )
+
+    def __init__(
+        self,
+        lifecycle: str,
+        move: Move,
+        report: bool,
+        state_at: str,
+        reason_at: str | None,
+        reason: Any,
+        sources: tuple[str, ...] = (),
+        out_of_nothing: bool = False,
+    ) -> None:
+        self.lifecycle = lifecycle
+        self.move = move
+        self.report = report
+        self.state_at = state_at
+        self.reason_at = reason_at
+        self.reason = reason
+        self.sources = sources
+        self.out_of_nothing = out_of_nothing
 
 
-class Observation(NamedTuple):
-    """One event, the message it carries if any, and what that did to the lifecycles.
+_NONE_LOST: Final[frozenset[str]] = frozenset()
+
+
+@final
+class Observation:
+    """One event, the message it carries if any, and what that did to the lifecycles. Nothing changes it.
 
     `lost` are the entities of the `session` of which nobody knows any longer where they stand, since
     something that may have been about them could not be understood; None is all of them, in every session.
+    `session` is the key of the session that the message is of; empty where the protocol or the record has
+    none. `fits` says whether the schema of its kind accepts the message, `praise` whether anybody asks for
+    findings that a requirement holds, and `plain` whether nothing at all is odd about it: it is a message,
+    all was understood, its text has no faults and no number that a float would round, and its schema
+    accepts it.
     """
 
-    event: Event
-    message: Message | None = None
-    moved: tuple[Moved, ...] = ()
-    lost: frozenset[str] | None = frozenset()
-    again: bool = False
-    session: str = ""
-    """The key of the session that the message is of; empty where the protocol or the record has none."""
-    fits: bool = False
-    """Whether the schema of its kind accepts the message."""
-    praise: bool = True
-    """Whether anybody asks for findings that a requirement holds."""
-    plain: bool = False
-    """Whether nothing at all is odd about it: it is a message, all was understood, its text has no faults
-    and no number that a float would round, and its schema accepts it."""
+    # A class of its own for what is made of every event: compiled, its attributes are where they are.
+    __slots__ = ("again", "event", "fits", "lost", "message", "moved", "plain", "praise", "session")
+
+    def __init__(
+        self,
+        event: Event,
+        message: Message | None = None,
+        moved: tuple[Moved, ...] = (),
+        lost: frozenset[str] | None = _NONE_LOST,
+        again: bool = False,
+        session: str = "",
+        fits: bool = False,
+        praise: bool = True,
+        plain: bool = False,
+    ) -> None:
+        self.event = event
+        self.message = message
+        self.moved = moved
+        self.lost = lost
+        self.again = again
+        self.session = session
+        self.fits = fits
+        self.praise = praise
+        self.plain = plain
 
     @property
     def loses_any(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, final
 
 from conformance.checks import Check, Observation, failed, passed, timed
 from conformance.correlation import ByKind, Message, id_key
@@ -13,19 +13,24 @@ from conformance.lapses import Lapse, between
 from conformance.packs import Pack
 from conformance.remembered import forget_oldest, recall
 
-AT_ONCE = 100
+AT_ONCE: Final = 100
 """So many requests of one connection are waited for at a time; of more, the latest."""
 
 
-class _Waiting(NamedTuple):
+@final
+class _Waiting:
     """A request without an answer; whether the other side had its time, as what it said since shows.
 
     None where that depends on how late the kit was, in `lapse`.
     """
 
-    request: Message
-    overdue: bool | None = False
-    lapse: Lapse | None = None
+    __slots__ = ("lapse", "overdue", "party", "request")
+
+    def __init__(self, request: Message) -> None:
+        self.request = request
+        self.party = request.party
+        self.overdue: bool | None = False
+        self.lapse: Lapse | None = None
 
 
 class Answered:
@@ -75,11 +80,11 @@ class Answered:
 
     def _hear(self, here: dict[int, _Waiting], message: Message) -> bool:
         """Take note of a message for those of its connection that wait; whether it answers one."""
-        request = message.request
-        answered = here.pop(request.seq, None) if request else None
-        for number, waiting in here.items():
-            if not waiting.overdue and message.party != waiting.request.party:
-                here[number] = self._after(waiting, message)
+        request, party = message.request, message.party
+        answered = here.pop(request.seq, None) if request is not None else None
+        for waiting in here.values():
+            if not waiting.overdue and party != waiting.party:
+                self._note(waiting, message)
         return answered is not None
 
     def _lose(self, seen: Observation) -> None:
@@ -87,22 +92,25 @@ class Answered:
         if party is None:  # a connection that opens or closes
             return
         here = self.waits.get(seen.event.connection, {})
-        for number, (request, *_) in list(here.items()):
-            if request.party != party:
+        for number, waiting in list(here.items()):
+            if waiting.party != party:
                 del here[number]
 
-    def _after(self, waiting: _Waiting, later: Message) -> _Waiting:
+    def _note(self, waiting: _Waiting, later: Message) -> None:
+        """Take note of whether the other side had its time when it said something later."""
         lapse = between(waiting.request.event, later.event)
         if lapse is None:
-            answers = later.request is not None and later.request.seq > waiting.request.seq
-            return waiting._replace(overdue=answers)
+            waiting.overdue = later.request is not None and later.request.seq > waiting.request.seq
+            return
         overdue = lapse.exceeds(self._within)
-        return waiting if overdue is False else waiting._replace(overdue=overdue, lapse=lapse)
+        if overdue is not False:
+            waiting.overdue, waiting.lapse = overdue, lapse
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """One finding for each request that was left without an answer."""
         left = {number: one for here in self.waits.values() for number, one in here.items()}
-        for _, (request, overdue, lapse) in sorted(left.items()) if complete else ():
+        for number in sorted(left) if complete else ():
+            request, overdue, lapse = left[number].request, left[number].overdue, left[number].lapse
             if overdue is not False:
                 said = f"{request.name} {request.at('/id')!r} was never answered"
                 finding = failed(self._requirement, request, said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from conformance.checks import same
 from conformance.correlation import Message
@@ -12,11 +12,11 @@ from conformance.findings import Finding
 from conformance.jsontext import parse
 from conformance.remembered import REMEMBERED, forget_oldest
 
-DELIVERED = 2 * REMEMBERED
+DELIVERED: Final = 2 * REMEMBERED
 """The keys of so many messages are remembered: of more than there are entities (`lifecycles`), so that what
 is said again of one of them is never taken for new."""
 
-COPIES = 20
+COPIES: Final = 20
 """So many messages with one key are, and so many ways in which one of them was said."""
 
 
@@ -33,7 +33,7 @@ class Delivery(NamedTuple):
     key_taken: bool = False
 
 
-NO_DELIVERY = Delivery()
+NO_DELIVERY: Final = Delivery()
 
 
 class Deliveries:

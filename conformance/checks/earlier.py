@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import Observation, same
 from conformance.correlation import ByKind
@@ -13,7 +13,7 @@ from conformance.jsontext import getter
 from conformance.remembered import forget_oldest
 from conformance.wording import shown, type_name
 
-_CONTAINERS = ("array", "object")
+_CONTAINERS: Final[tuple[str, ...]] = ("array", "object")
 
 
 class Named:

@@ -56,9 +56,15 @@ class Transition:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per move of a known entity; of illegal moves in a row, the first alone."""
-        if not seen.praise and not self._told and all(map(self._is_listed, seen.moved)):
+        if not seen.praise and not self._told and self._are_listed(seen):
             return ()
         return [*self._judge(seen)]
+
+    def _are_listed(self, seen: Observation) -> bool:
+        for moved in seen.moved:  # noqa: SIM110 - every message is asked, and `all` makes a generator
+            if not self._is_listed(moved):
+                return False
+        return True
 
     def _is_listed(self, moved: Moved) -> bool:
         """Whether the table has the move, if it is one; there is nothing to say of it then."""
@@ -161,9 +167,10 @@ class ReasonRequired:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per status of such a state."""
-        if all(moved.move.target not in self._states for moved in seen.moved):
-            return ()
-        return [*self._judge(seen)]
+        for moved in seen.moved:
+            if moved.move.target in self._states:
+                return [*self._judge(seen)]
+        return ()
 
     def _judge(self, seen: Observation) -> Iterable[Finding]:
         for message, moved in self._moves.of(seen):
@@ -197,9 +204,10 @@ class ReasonAllowed:
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per reason on a legal transition."""
-        if all(moved.reason is None for moved in seen.moved):
-            return ()
-        return [*self._judge(seen)]
+        for moved in seen.moved:
+            if moved.reason is not None:
+                return [*self._judge(seen)]
+        return ()
 
     def _judge(self, seen: Observation) -> Iterable[Finding]:
         for message, moved in self._moves.of(seen):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance import jsontext
 from conformance.checks import Observation, failed, passed
@@ -15,7 +15,7 @@ from conformance.packs import Pack
 from conformance.schemas import Schema
 from conformance.wording import shown, type_name
 
-BOUNDS = {"u53": U53, "i53": I53}
+BOUNDS: Final = {"u53": U53, "i53": I53}
 
 
 class IntegerBounds:
@@ -54,16 +54,15 @@ class IntegerBounds:
         """One finding per number out of bounds, else one for the message if it holds such numbers."""
         message = seen.message
         if message is None or message.kind is None:
-            return
+            return ()
         if not seen.praise and seen.plain and self._schema_says_it:
-            yield from self._broken_in_free_parts(message) if self._heard.of(message) else ()
-            return
+            return [*self._broken_in_free_parts(message)] if self._heard.of(message) else ()
         at = message.kind.at
         found = [*self._schemas.places(message.kind.schema, message.at(at), self._wanted)]
         if not self._type_only:
             found = [row for row in found if type_name(row[2]) == "number"]
         broken = [*self._broken(message, at, found), *self._broken_in_free_parts(message)]
-        yield from broken or [passed(self._requirement, message)] * bool(found)
+        return broken or [passed(self._requirement, message)] * bool(found)
 
     def screen(self, message: Message) -> Schema | None:
         """That the numbers have their bounds, of a message that has no free parts."""

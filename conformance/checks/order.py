@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 from conformance import jsontext
 from conformance.checks import Check, Observation, failed, passed
 from conformance.checks.delivery import said_again
+from conformance.checks.reading import Part
 from conformance.correlation import ByKind, Message, id_key
 from conformance.events import JSON
 from conformance.findings import Finding, Requirement
 from conformance.instants import instant
 from conformance.integers import counter
-from conformance.jsontext import Getter, getter
 from conformance.packs import Pack
 from conformance.remembered import forget_oldest
 from conformance.wording import shown
@@ -33,32 +33,35 @@ def measure(form: str | list[str]) -> Measure:
     return lambda value: ranks.get(value) if isinstance(value, str) else None
 
 
-class _Series(NamedTuple):
-    """A row of a `monotonic` check, read."""
+@final
+class _Series:
+    """A row of a `monotonic` check, read. It `counts` where its values are counters."""
 
-    number: int
-    on: frozenset[str]
-    at: str
-    value: Getter
-    order: Getter | None
-    per: tuple[Getter, ...]
-    measured: Measure
-    strict: bool
+    __slots__ = ("at", "counts", "measured", "number", "on", "order", "per", "strict", "value")
 
-    @classmethod
-    def of(cls, number: int, row: dict[str, Any]) -> _Series:
-        """The row as it stands in a pack."""
+    def __init__(self, number: int, row: dict[str, Any]) -> None:
         per, order = row.get("per", ()), row.get("order")
-        return cls(
-            number,
-            frozenset(row["on"]),
-            row["at"],
-            getter(row["at"]),
-            getter(order) if order else None,
-            tuple(map(getter, (per,) if isinstance(per, str) else per)),
-            measure(row.get("as", "counter")),
-            row.get("strict", False),
-        )
+        self.number = number
+        self.on = frozenset[str](row["on"])
+        self.at: str = row["at"]
+        self.value = Part(self.at)
+        self.order: Part | None = Part(order) if order else None
+        self.per: list[Part] = [Part(at) for at in ((per,) if isinstance(per, str) else per)]
+        self.measured = measure(row.get("as", "counter"))
+        self.counts = self.measured is counter
+        self.strict: bool = row.get("strict", False)
+
+
+@final
+class _Latest:
+    """The latest value of a series, as it is compared and as it was said, and the number that orders it."""
+
+    __slots__ = ("order", "said", "value")
+
+    def __init__(self, value: Any, said: JSON, order: int) -> None:
+        self.value = value
+        self.said = said
+        self.order = order
 
 
 def _apart(value: JSON) -> Any:
@@ -79,10 +82,10 @@ class Monotonic:
 
     def __init__(self, requirement: Requirement, spec: dict[str, Any], pack: Pack) -> None:
         self._requirement = requirement
-        series = [_Series.of(index, row) for index, row in enumerate(spec["series"])]
+        series = [_Series(index, row) for index, row in enumerate(spec["series"])]
         self.rows = ByKind(lambda message: [one for one in series if message.is_a(one.on)])
         self.hears = frozenset(name for one in series for name in one.on)
-        self._last: dict[tuple[Any, ...], tuple[Any, JSON, int]] = {}
+        self._last: dict[tuple[Any, ...], _Latest] = {}
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that has one before it in its series."""
@@ -94,63 +97,92 @@ class Monotonic:
     @staticmethod
     def gather(checks: list[Monotonic], message: Message) -> Check:
         """One check in place of several, of messages of this one's kind."""
-        return _Rising([(check.judge, row) for check in checks for row in check.rows.of(message)])
+        return _Rising([_Asked(check, row) for check in checks for row in check.rows.of(message)])
 
-    def judge(self, seen: Observation, message: Message, row: _Series) -> Iterable[Finding]:
+    def judge(self, seen: Observation, message: Message, row: _Series) -> list[Finding]:
         """What is to be said of the value of one series."""
-        number, _, at, read, order_of, per, measured, strict = row
         said = message.value
-        raw = read(said)
-        value = None if raw is None else measured(raw)
+        raw = row.value.of(said)
+        if raw is None:
+            return _NOTHING
+        value = counter(raw) if row.counts else row.measured(raw)
         if value is None:
-            return ()
-        key: tuple[Any, ...]
-        if not per:
-            key = seen.session, number
-        elif len(per) == 1:
-            part = per[0](said)
-            key = seen.session, number, part if type(part) is int else _apart(part)
-        else:
-            key = seen.session, number, *[_apart(one(said)) for one in per]
-        if per and None in key:
-            return ()  # nobody knows to which series it belongs
-        before = self._last.get(key)
-        order = counter(order_of(said)) if order_of is not None else None
-        if before is None:  # one value alone goes neither on nor back
-            self._last[key] = (value, raw, -1 if order is None else order)
+            return _NOTHING
+        key = _key(seen.session, row, said)
+        if key is None:
+            return _NOTHING  # nobody knows to which series it belongs
+        order = counter(row.order.of(said)) if row.order is not None else None
+        last = self._last.get(key)
+        if last is None:  # one value alone goes neither on nor back
+            self._last[key] = _Latest(value, raw, -1 if order is None else order)
             forget_oldest(self._last)
-            return ()
-        last, said_last, last_order = before
-        if order is None:
-            order = last_order
-        elif order <= last_order:
-            return ()
-        self._last[key] = (value, raw, order)
-        if value > last or (value == last and not strict):
-            return [passed(self._requirement, message)] if seen.praise else ()
-        of = f" of {', '.join(shown(one(said)) for one in per)}" if per else ""
-        text = f"the value is {shown(raw)}, and the message before{of} had {shown(said_last)}"
-        return [failed(self._requirement, message, text, at, expected=(said_last,), actual=raw)]
+            return _NOTHING
+        if order is not None:
+            if order <= last.order:
+                return _NOTHING
+            last.order = order
+        before, said_before = last.value, last.said
+        last.value, last.said = value, raw
+        if value > before or (value == before and not row.strict):
+            return [passed(self._requirement, message)] if seen.praise else _NOTHING
+        return [self._broken(message, row, raw, said_before)]
+
+    def _broken(self, message: Message, row: _Series, raw: JSON, before: JSON) -> Finding:
+        of = f" of {', '.join(shown(one.of(message.value)) for one in row.per)}" if row.per else ""
+        text = f"the value is {shown(raw)}, and the message before{of} had {shown(before)}"
+        return failed(self._requirement, message, text, row.at, expected=(before,), actual=raw)
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each value is judged when it is seen."""
         return ()
 
 
+_NOTHING: Final[list[Finding]] = []
+
+
+def _key(session: str, row: _Series, said: JSON) -> tuple[Any, ...] | None:
+    """What keeps a series apart from others; None where the message does not say it."""
+    if not row.per:
+        return session, row.number
+    part = row.per[0].of(said)
+    if type(part) is not int:
+        part = _apart(part)
+    if part is None:
+        return None
+    if len(row.per) == 1:
+        return session, row.number, part
+    others = [_apart(one.of(said)) for one in row.per[1:]]
+    return None if None in others else (session, row.number, part, *others)
+
+
+@final
+class _Asked:
+    """A series that messages of one kind belong to, and the check that judges it."""
+
+    __slots__ = ("check", "row")
+
+    def __init__(self, check: Monotonic, row: _Series) -> None:
+        self.check = check
+        self.row = row
+
+
+@final
 class _Rising:
     """The series of several checks that messages of one kind belong to."""
 
-    def __init__(self, rows: list[tuple[Callable[..., Iterable[Finding]], _Series]]) -> None:
-        self._rows = rows
+    def __init__(self, asked: list[_Asked]) -> None:
+        self._asked = asked
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per value that has one before it in its series."""
         message = seen.message
-        found: list[Finding] = []
-        for judge, row in self._rows:
-            told = judge(seen, message, row)
+        if message is None:
+            return ()
+        found = _NOTHING
+        for one in self._asked:
+            told = one.check.judge(seen, message, one.row)
             if told:
-                found += told
+                found = found + told
         return found
 
     def end(self, complete: bool) -> Iterable[Finding]:
@@ -170,7 +202,8 @@ class Ordered:
         self._requirement = requirement
         self._spec = spec
         self._measure = measure(spec.get("as", "counter"))
-        self._places: list[tuple[str, Getter]] = [(at, getter(at)) for at in spec["at"]]
+        self._counts = self._measure is counter
+        self._places = [Part(at) for at in spec["at"]]
         self._each: str | None = spec.get("each")
         self.hears = frozenset(spec["on"])
 
@@ -191,9 +224,9 @@ class Ordered:
     def _rises(self, said: JSON) -> bool:
         """Whether no value of the message is before the one before it."""
         last = None
-        for _, read in self._places:
-            raw = read(said)
-            value = None if raw is None else self._measure(raw)
+        for place in self._places:
+            raw = place.of(said)
+            value = None if raw is None else counter(raw) if self._counts else self._measure(raw)
             if value is not None:
                 if last is not None and value < last:
                     return False
@@ -203,11 +236,11 @@ class Ordered:
     def _found(self, said: JSON, at: str = "") -> list[tuple[str, JSON, Any]]:
         """The values of a message, or of the part of it at a pointer, with their pointers."""
         found = []
-        for pointer, read in self._places:
-            raw = read(said)
+        for place in self._places:
+            raw = place.of(said)
             value = None if raw is None else self._measure(raw)
             if value is not None:
-                found.append((at + pointer, raw, value))
+                found.append((at + place.at, raw, value))
         return found
 
     def _found_in_each(self, message: Message) -> list[tuple[str, JSON, Any]]:

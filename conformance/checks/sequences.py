@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, final
 
 from conformance.checks import Observation, failed, passed, same
+from conformance.checks.reading import Part
 from conformance.correlation import ByKind, Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.integers import counter
-from conformance.jsontext import Getter, getter
 from conformance.packs import Pack
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, recall
 
 
-@dataclass(slots=True)
+@final
 class _Count:
     """Where one session's numbering stands. `replay_to` is the last number of a replay under way, `missed`
     are the latest that were told to be missing.
     """
 
-    last: int | None = None
-    replay_to: int = 0
-    missed: range = range(0)
-    acknowledged: int = 0
-    epoch: Any = field(default_factory=object)
-    """What a number is of: one of an earlier session with the same key is another."""
+    __slots__ = ("acknowledged", "epoch", "last", "missed", "replay_to")
+
+    def __init__(self, last: int | None = None) -> None:
+        self.last = last
+        self.replay_to = 0
+        self.missed = _NONE
+        self.acknowledged = 0
+        self.epoch = object()
+        """What a number is of: one of an earlier session with the same key is another."""
+
+
+_NONE: Final = range(0)
+"""No numbers."""
 
 
 def _moves(seen: Observation) -> bool:
@@ -45,25 +51,27 @@ def _repeats(first: Message, again: Message) -> bool:
     return all(same(told[name], repeated[name]) for name in told.keys() & repeated.keys())
 
 
-class _Given(NamedTuple):
+@final
+class _Given:
     """A row of `fields` of a `sequence` check, read."""
 
-    at: str
-    number: Getter
-    report: bool
+    __slots__ = ("number", "report")
 
-    @classmethod
-    def of(cls, row: dict[str, Any]) -> _Given:
-        """The row as it stands in a pack."""
-        return cls(row["at"], getter(row["at"]), bool(row.get("report")))
+    def __init__(self, row: dict[str, Any]) -> None:
+        self.number = Part(row["at"])
+        self.report = bool(row.get("report"))
 
 
-class _Places(NamedTuple):
+@final
+class _Places:
     """Whether a kind of message begins or resumes a session, and where it tells and gives numbers."""
 
-    begins: bool
-    told: list[str]
-    given: list[_Given]
+    __slots__ = ("begins", "given", "told")
+
+    def __init__(self, begins: bool, told: list[str], given: list[_Given]) -> None:
+        self.begins = begins
+        self.told = told
+        self.given = given
 
 
 class Sequence:
@@ -84,7 +92,7 @@ class Sequence:
             lambda message: _Places(
                 message.is_a(self._sessions.hears),
                 [row["at"] for row in told if message.is_a(row["on"])],
-                [_Given.of(row) for row in given if message.is_a(row["on"])],
+                [_Given(row) for row in given if message.is_a(row["on"])],
             )
         )
         self.hears = self._sessions.hears | {name for row in (*given, *told) for name in row["on"]}
@@ -98,11 +106,15 @@ class Sequence:
         if message is None or message.kind is None:
             self._lose_count(seen)
             return ()
-        begins, told, given = self._places.of(message)
-        row = self._sessions.begun(message) if begins else None
+        places = self._places.of(message)
+        told, given = places.told, places.given
+        row = self._sessions.begun(message) if places.begins else None
         if row is not None:
             self._begin(message, row)
-        count = recall(self._counts, self._sessions.of(message), _Count)
+        key = self._sessions.of(message)
+        count = self._counts.get(key)
+        if count is None:
+            count = recall(self._counts, key, _Count)
         if not told and len(given) == 1:
             return self._judge(seen, message, given[0], count)
         found = [one for at in told for one in self._acknowledged(message, at, count)]
@@ -125,8 +137,8 @@ class Sequence:
             count.replay_to = counter(message.at(row["replay_to"])) or 0
 
     def _judge(self, seen: Observation, message: Message, place: _Given, count: _Count) -> Iterable[Finding]:
-        at, read, report = place
-        last, number = count.last, counter(read(message.value))
+        at, report = place.number.at, place.report
+        last, number = count.last, counter(place.number.of(message.value))
         if number is None:
             count.last = None  # its number is unknown, and so is the one after it
             return ()
@@ -140,7 +152,7 @@ class Sequence:
             return ()  # it was told to be missing, and is late
         if count.missed and number == last:
             # The one before was told to have the wrong number: this has the right one.
-            count.missed = range(0)
+            count.missed = _NONE
             return ()
         count.missed = range(last + 1, number) or count.missed
         said = f"the number is {number}, and the one after {last} is {last + 1}"

@@ -7,9 +7,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import Observation, failed, passed, same
+from conformance.checks.reading import Part
 from conformance.correlation import Message, Sessions
 from conformance.findings import Finding, Requirement
 from conformance.lifecycles import Move
@@ -17,11 +18,13 @@ from conformance.packs import Pack
 from conformance.protocols.awp_admitted import REPORTS, Admitted, Submitted, content_of
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest, oldest, recall
 
-CONFLICT = 3004
-UNKNOWN = 3008
+CONFLICT: Final = 3004
+UNKNOWN: Final = 3008
 
 
-_SUBMISSION = ("action.submit", "action.submit.result", "action.submit.error")
+_SUBMIT: Final[tuple[str, ...]] = ("action.submit",)
+
+_SUBMISSION: Final[tuple[str, ...]] = ("action.submit", "action.submit.result", "action.submit.error")
 
 
 class Idempotence:
@@ -56,7 +59,7 @@ class Idempotence:
         admitted.attend(seen)
         if message is None or message.name in REPORTS:
             return ()
-        if message.is_a(["action.submit"]):
+        if message.is_a(_SUBMIT):
             return self._submitted(seen.session, message)
         if admitted.before is not None and message.request is not None and self._judges != "agent":
             return self._answered(admitted.before, message, message.request)
@@ -141,9 +144,9 @@ class Refusal:
     def _judge(self, message: Message) -> Iterable[Finding]:
         self._sessions.begun(message)
         request = message.request
-        if message.is_a(["action.submit"]):
+        if message.is_a(_SUBMIT):
             self._waiting[self._key(message, message.at("/params/action_id"))] += 1
-        elif request is not None and request.is_a(["action.submit"]):
+        elif request is not None and request.is_a(_SUBMIT):
             self._settle(message, self._key(message, request.at("/params/action_id")))
         elif request is not None and request.is_a(["action.status.request"]):
             yield from self._pulled(message, self._key(message, request.at("/params/action_id")))
@@ -254,7 +257,9 @@ class Closing:
         message, session = seen.message, seen.session
         if message is None:
             return ()
-        open_ = recall(self._open, session, set)
+        open_ = self._open.get(session)
+        if open_ is None:
+            open_ = recall(self._open, session, set)
         for moved in seen.moved:
             self._follow(moved.move, session, open_)
         if message.name == "session.close":
@@ -322,6 +327,9 @@ class SendTime:
         return ()
 
 
+_EXPECTED, _COUNT, _TICK = Part("/params/expected_tick"), Part("/params/count"), Part("/result/tick")
+
+
 class Ticks:
     """AWP-TIM-011: world.tick advances by `count` (1 if absent) from expected_tick, and says so."""
 
@@ -333,18 +341,17 @@ class Ticks:
     def see(self, seen: Observation) -> Iterable[Finding]:
         """One finding per result of world.tick whose request is on record."""
         message = seen.message
-        if message is None or message.request is None or not message.is_a(["world.tick.result"]):
-            return
-        start, count = message.request.at("/params/expected_tick"), message.request.at("/params/count")
-        tick = message.at("/result/tick")
-        if not all(isinstance(one, int) for one in (start, 1 if count is None else count, tick)):
-            return
-        wanted = start + (1 if count is None else count)
+        if message is None or message.request is None or not message.is_a(self.hears):
+            return ()
+        start, count = _EXPECTED.of(message.request.value), _COUNT.of(message.request.value)
+        tick, count = _TICK.of(message.value), 1 if count is None else count
+        if not all(isinstance(one, int) for one in (start, count, tick)):
+            return ()
+        wanted = start + count
         if tick == wanted:
-            yield passed(self._requirement, message)
-            return
+            return [passed(self._requirement, message)] if seen.praise else ()
         said = f"from tick {start}, the advance leads to tick {wanted}, and the result is {tick}"
-        yield failed(self._requirement, message, said, "/result/tick", expected=(wanted,), actual=tick)
+        return [failed(self._requirement, message, said, "/result/tick", expected=(wanted,), actual=tick)]
 
     def end(self, complete: bool) -> Iterable[Finding]:
         """Nothing: each result is judged when it is seen."""

@@ -7,12 +7,13 @@ from typing import Any
 
 from conformance.correlation import Message
 from conformance.events import Event
+from conformance.integers import counter as whole
 from conformance.lapses import told
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_things import MS, NUMBERED, TERMINAL, WAITING, Action, S, Session
-from conformance.protocols.awp_values import names, table, tables, whole
+from conformance.protocols.awp_values import names, table, tables
 from conformance.schemas import embedded
 
 
@@ -45,14 +46,22 @@ def params(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _judge(memory: Memory, session: Session, params: dict[str, Any]) -> Callable[[Any], bool] | None:
-    declared = tables(session.manifest.get("action_schemas"))
     key = (session.key, str(params.get("type")))
     if key not in memory.notes:
-        place = next((at for at, row in enumerate(declared) if row.get("type") == params.get("type")), None)
-        pointer = f"/action_schemas/{place}/params_schema"
-        schemas = memory.pack.schemas("receiver")
-        memory.notes[key] = None if place is None else embedded(schemas, session.manifest, pointer)
+        memory.notes[key] = _judge_of(memory, session.manifest, params.get("type"))
     judge: Callable[[Any], bool] | None = memory.notes[key]
+    return judge
+
+
+def _judge_of(memory: Memory, manifest: dict[str, Any], name: Any) -> Callable[[Any], bool] | None:
+    """What judges by the params_schema of a type of a manifest; None where that has none of the name."""
+    found, key = memory.found_of(manifest), (type(name), str(name))
+    if key not in found:
+        declared = tables(manifest.get("action_schemas"))
+        place = next((at for at, row in enumerate(declared) if row.get("type") == name), None)
+        schemas, pointer = memory.pack.schemas("receiver"), f"/action_schemas/{place}/params_schema"
+        found[key] = None if place is None else embedded(schemas, manifest, pointer)
+    judge: Callable[[Any], bool] | None = found[key]
     return judge
 
 
@@ -168,8 +177,11 @@ def _pulled(told: dict[int, Any], action: Action, message: Message, since: int) 
 def once(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-LIF-009: a transition has one time, also where it is told again on request."""
     session, is_status = memory.here, message.name == "action.status"
-    said = memory.params if is_status else table(message.at("/result"))
-    number, time = whole(said.get("status_seq")), whole(said.get("ts_mono_ns"))
+    if is_status:
+        said, number, time = memory.params, memory.number, memory.time
+    else:
+        said = table(message.at("/result"))
+        number, time = whole(said.get("status_seq")), whole(said.get("ts_mono_ns"))
     if session is None or number is None or time is None:
         return NOTHING
     # Where the state is another one, that is the fault, and another requirement's.

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import Observation
 from conformance.correlation import Message
 from conformance.protocols.awp_values import table
 from conformance.remembered import REMEMBERED_MESSAGES, forget_oldest
 
-CONTENT = ("type", "params", "embodiment_id", "preempt", "deadline_ms", "basis_ts_mono_ns", "valid_until_ns")
+CONTENT: Final[tuple[str, ...]] = (
+    "type",
+    "params",
+    "embodiment_id",
+    "preempt",
+    "deadline_ms",
+    "basis_ts_mono_ns",
+    "valid_until_ns",
+)
 """The members that make two submissions identical or not (AWP-ACT-001, AWP-ACT-009)."""
 
 
@@ -58,10 +66,10 @@ class Admitted:
             return
         at, request = REPORTS.get(message.name), message.request
         if at is not None:
-            said = table(message.at(at))
+            said = table(table(message.value).get(at))
             action = self._actions.get((seen.session, str(said.get("action_id"))))
             if action is not None:
-                _report(action, said, legal=not any(moved.move.illegal for moved in seen.moved))
+                _report(action, said, legal=not _is_illegal(seen))
         elif request is not None and request.is_a(["action.submit"]):
             self._answered(seen.session, message, request)
 
@@ -78,8 +86,16 @@ class Admitted:
             known.state = None if seen.loses(name, session) else known.state
 
 
-REPORTS = {"action.status": "/params", "action.cancel.result": "/result"}
-"""Where messages say what became of an action."""
+REPORTS: Final = {"action.status": "params", "action.cancel.result": "result"}
+"""In which member messages say what became of an action."""
+
+
+def _is_illegal(seen: Observation) -> bool:
+    """Whether the table has not what the message says."""
+    for moved in seen.moved:  # noqa: SIM110 - every status is asked, and `any` makes a generator
+        if moved.move.illegal:
+            return True
+    return False
 
 
 def _report(action: Submitted, said: dict[str, Any], *, legal: bool = True) -> None:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from conformance.checks import same
 from conformance.events import JSON, Event, Received, Sent
@@ -17,13 +17,13 @@ from conformance.framing import read_message
 from conformance.packs import Pack
 from conformance.protocols import Remark
 
-MEMBERS = ("ts_mono_ns", "direction", "kind", "body")
+MEMBERS: Final[tuple[str, ...]] = ("ts_mono_ns", "direction", "kind", "body")
 
-FRAMES = ("obs.frame", "cmd.frame")
+FRAMES: Final[tuple[str, ...]] = ("obs.frame", "cmd.frame")
 
-UNFINISHED = "it does not reach the end of the session"
+UNFINISHED: Final = "it does not reach the end of the session"
 
-MASK = "[redacted"
+MASK: Final = "[redacted"
 """What stands where a value was hidden begins so."""
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from conformance.correlation import Message
 from conformance.events import Event
+from conformance.integers import counter as whole
 from conformance.lapses import between
-from conformance.protocols.awp_course import FRESH, JUMP, NO_TICK, REMEMBERED
+from conformance.protocols.awp_course import FRESH, JUMP, NO_TICK, REMEMBERED, STREAMED
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import (
     EVER_PRAISED,
@@ -21,7 +22,7 @@ from conformance.protocols.awp_rules import (
     timed,
 )
 from conformance.protocols.awp_things import MS, Channel, Place, Session
-from conformance.protocols.awp_values import names, table, tables, whole
+from conformance.protocols.awp_values import names, table, tables
 
 KEYFRAME, RESYNC = 1, 8
 """Bits of a frame's flags."""
@@ -203,7 +204,7 @@ def _stale(memory: Memory, message: Message, session: Session) -> Iterable[Told]
         yield timed(wrong, lapse, lapse.exceeds(0.0) or None) if lapse else wrong
 
 
-@rule("cmd.frame", "action.status")
+@rule("cmd.frame", "action.status", case=STREAMED)
 def applied(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-CMD-003: no more command frames are applied than were sent on the action's channel."""
     session = memory.here

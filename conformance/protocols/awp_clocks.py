@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.correlation import Message
 from conformance.events import Event
+from conformance.integers import counter as whole
 from conformance.lapses import between, told
 from conformance.protocols.awp_course import MOVED, Advance, Pace
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_things import WAITING, S, Session
-from conformance.protocols.awp_values import table, tables, whole
+from conformance.protocols.awp_values import table, tables
 
 
 def _per_tick(session: Session) -> list[int]:
@@ -40,14 +41,15 @@ def advance(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _advanced(session: Session, under_way: Advance, end: int) -> Iterable[Told]:
+    told: Iterable[Told] = NOTHING
     for place in _per_tick(session):
         for tick in range(under_way.start + 1, end + 1):
             count = under_way.frames.get((place, tick), 0)
             if count != 1:
                 said = f"channel {place} had {count} frames of tick {tick} before the answer"
-                yield Told(said, "/result/tick", (1,), count)
-                return
-        yield HOLDS
+                return [*told, Told(said, "/result/tick", (1,), count)]
+        told = PRAISED  # several are one
+    return told
 
 
 @rule("session.open.result", "world.tick", "obs.frame", begins=["session.open.result"])
@@ -110,7 +112,7 @@ def staged(memory: Memory, message: Message) -> Iterable[Told]:
         )
 
 
-RESETS = ("world.reset.result", "world.restore.result")
+RESETS: Final[tuple[str, ...]] = ("world.reset.result", "world.restore.result")
 
 
 @rule(
@@ -223,7 +225,7 @@ def _in_order(received: dict[int, int | None], seq: int, time: int) -> Iterable[
         yield HOLDS
 
 
-SAMPLES = 8
+SAMPLES: Final = 8
 """The estimate is of one of so many of the latest exchanges (AWP-CLK-008)."""
 
 

@@ -29,6 +29,9 @@ FRESH: Final = 8
 MOVED: Final = 16
 """The session's clock, or its tick, is not where it was before."""
 
+STREAMED: Final = 32
+"""A status tells of command frames, or one comes."""
+
 ANY: Final = -1
 """Anything may be the case."""
 
@@ -73,7 +76,7 @@ class Course:
         if now is not None and now > self.clock:
             self.clock = now
 
-    def show(self, place: int | None, tick: int | None, time: int | None, *, noted: bool) -> None:
+    def show(self, place: int | None, tick: int | None, time: int | None, noted: bool) -> None:
         """A frame of this channel, tick and time came; its time is `noted` if all frames are on record."""
         if noted and time not in self.times:
             self.times[time] = True

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.correlation import Message
+from conformance.integers import counter as whole
 from conformance.protocols.awp_record import FRAMES, Memory
 from conformance.protocols.awp_rules import EVER_PRAISED, HOLDS, NOTHING, PRAISED, Told, rule
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_things import TERMINAL, Session
-from conformance.protocols.awp_values import names, number, table, tables, whole
+from conformance.protocols.awp_values import names, number, table, tables
 
-FORBIDDEN = 4001
-UNAVAILABLE = 2001
+FORBIDDEN: Final = 4001
+UNAVAILABLE: Final = 2001
 
 
 def _asked(message: Message) -> dict[str, Any]:
@@ -329,10 +330,7 @@ def task(memory: Memory, message: Message) -> Iterable[Told]:
     yield from _gated(memory, message, "task")
 
 
-GATES = ("world.snapshot.result", "world.restore.result", "world.snapshot.error", "world.restore.error")
-
-
-@rule(*GATES)
+@rule("world.snapshot.result", "world.restore.result", "world.snapshot.error", "world.restore.error")
 def capability(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-VER-007: snapshots are methods of worlds with the capability snapshot, and of no other."""
     yield from _gated(memory, message, "snapshot")
@@ -353,8 +351,9 @@ def _gated(memory: Memory, message: Message, name: str) -> Iterable[Told]:
 def authority(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-TIM-012: world.tick of a session without an embodiment is refused with 3006."""
     session = memory.here
-    if session is not None and session.whole and not session.bodies:
-        yield from refused(message, 3006, "the session binds no embodiment")
+    if session is None or not session.whole or session.bodies:
+        return NOTHING
+    return refused(message, 3006, "the session binds no embodiment")
 
 
 @rule("session.open.result", "obs.subscribe.result", "obs.frame", "cmd.frame")

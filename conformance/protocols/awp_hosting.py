@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from conformance.events import JSON
 
 Known = Mapping[str, Any]
 
-TICK = 20_000_000
+TICK: Final = 20_000_000
 """Nanoseconds that a tick moves the session clock on."""
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import same
 from conformance.correlation import Message
+from conformance.integers import counter as whole
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, Told, rule
-from conformance.protocols.awp_values import names, table, tables, whole
+from conformance.protocols.awp_values import names, table, tables
 
-MANIFESTS = ("initialize.result", "world.manifest.result")
+MANIFESTS: Final[tuple[str, ...]] = ("initialize.result", "world.manifest.result")
 
 
 def _rows(message: Message, member: str) -> list[tuple[str, dict[str, Any]]]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from typing import Final
 
 from conformance.correlation import Message
+from conformance.integers import counter as whole
 from conformance.lapses import Lapse, told
 from conformance.protocols.awp_channels import RESYNC, stale_after
 from conformance.protocols.awp_course import PACE
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NEVER_ANYTHING, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_things import MS, Frame, S, Session
-from conformance.protocols.awp_values import tables, whole
+from conformance.protocols.awp_values import tables
 
 
 @rule(
@@ -61,7 +63,12 @@ def _first(memory: Memory, message: Message, found: Frame) -> Iterable[Told]:
         yield timed(wrong, older, older.exceeds(0.0))
 
 
-AFRESH = ("world.event", "world.reset.result", "world.restore.result", "session.resume.result")
+AFRESH: Final[tuple[str, ...]] = (
+    "world.event",
+    "world.reset.result",
+    "world.restore.result",
+    "session.resume.result",
+)
 """After which a tick may be shown once more: a reset, and a connection that took the place of another."""
 
 

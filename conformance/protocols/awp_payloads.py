@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, final
 
 from conformance import jsontext
 from conformance.correlation import Message
@@ -17,19 +16,22 @@ from conformance.protocols.awp_things import Channel, Frame
 from conformance.protocols.awp_values import table
 from conformance.schemas import embedded
 
-EVENTS = "text/event+json"
+EVENTS: Final = "text/event+json"
 
 
-@dataclass(slots=True)
+@final
 class _Payload:
     """A payload, as its text in base64; None as `data` where it is no such text.
 
     `read` is what it is if its channel's payloads are JSON.
     """
 
-    text: str
-    data: bytes | None
-    read: jsontext.Parsed
+    __slots__ = ("data", "read", "text")
+
+    def __init__(self, text: str, data: bytes | None, read: jsontext.Parsed) -> None:
+        self.text = text
+        self.data = data
+        self.read = read
 
 
 def _payload(memory: Memory) -> _Payload | None:

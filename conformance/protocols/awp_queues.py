@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.checks import same
 from conformance.correlation import Message
 from conformance.findings import Level
+from conformance.integers import counter as whole
 from conformance.lapses import told
 from conformance.protocols.awp_actions import policies
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_things import MS, TERMINAL, WAITING, Action, S, Session
-from conformance.protocols.awp_values import table, whole
+from conformance.protocols.awp_values import table
 
 
 def _policy(session: Session, params: dict[str, Any]) -> Any:
@@ -75,6 +76,9 @@ def _queued(session: Session, message: Message, params: dict[str, Any]) -> Itera
 @rule("action.status", before=["executing"])
 def replace(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-PRE-003: an action that executes ends as preempted where one that replaces it begins."""
+    session = memory.here
+    if session is None or len(session.actions) < 2:
+        return NOTHING
     found = memory.status()
     newer = _replacing(found[0], found[1]) if found is not None else ()
     if found is None or not newer:
@@ -199,7 +203,7 @@ def _requested(memory: Memory, message: Message) -> Iterable[Told]:
     yield HOLDS
 
 
-APPROVING = ("safety.approval_requested", "safety.approval.respond")
+APPROVING: Final[tuple[str, ...]] = ("safety.approval_requested", "safety.approval.respond")
 
 
 @rule(*APPROVING, "action.status", before=["pending_approval"], begins=APPROVING)
@@ -234,7 +238,7 @@ def _decision(decision: Any, message: Message) -> Iterable[Told]:
         yield HOLDS
 
 
-DEFAULT_TIMEOUT_MS = 60_000
+DEFAULT_TIMEOUT_MS: Final = 60_000
 
 
 @rule("action.status", before=["pending_approval"])

@@ -8,23 +8,23 @@ from typing import Any, Final
 from conformance.checks import Observation
 from conformance.correlation import Message, is_from_the_wrong_side
 from conformance.events import Closed, Opened
+from conformance.integers import counter as whole
 from conformance.packs import Pack
-from conformance.protocols.awp_course import ANY, MOVED, Course
+from conformance.protocols.awp_course import ANY, MOVED, STREAMED, Course
 from conformance.protocols.awp_registry import Registry
 from conformance.protocols.awp_things import (
     NUMBERED,
     Action,
     Frame,
     Session,
-    numbered,
     situation,
 )
-from conformance.protocols.awp_values import table, whole
+from conformance.protocols.awp_values import table
 
 Step = tuple[str | None, str | None]
 """A status: the state in which its action is known to have stood before, and the one that it says."""
 
-FRAMES: Final = ("obs.frame", "cmd.frame")
+FRAMES: Final[tuple[str, ...]] = ("obs.frame", "cmd.frame")
 
 _NO_PARAMS: Final[dict[str, Any]] = {}
 
@@ -75,6 +75,8 @@ class Memory:
         self.judged = False
         """Whether the message that is observed now can be judged."""
         self._due: Message | None = None
+        self._manifest: dict[str, Any] = {}
+        self._found: dict[Any, Any] = {}
         self._courses: dict[str, Course] = {}
         self.noted: list[dict[Any, Any]] = [self.given, self._courses]
         """The notes of all rules."""
@@ -108,16 +110,17 @@ class Memory:
         if not seen.plain and is_from_the_wrong_side(message):
             self._lose(seen)
             return False
-        self._look_at(message)
+        sort = _SORTS.get(message.name, 0)
+        self._look_at(message, sort)
         for moved in seen.moved:
             if moved.move.illegal and not moved.report:
                 # What cannot be is another requirement's finding, and nothing follows from it.
                 self._follow(message)
                 self._doubt(message)
                 return False
-        if message.name in _LESSONS:
+        if sort & _TEACHES:
             self._due = message
-        if self.here is not None and message.name in _TELLING:
+        if sort & _TELLS and self.here is not None:
             self._take(message, self.here)
         return True
 
@@ -128,25 +131,26 @@ class Memory:
         if seen.lost is None or seen.message is not None:
             self._lose(seen)
 
-    def _look_at(self, message: Message) -> None:
-        """What rules ask of every message, or of many."""
-        name, key = message.name, self.registry.current.get(message.event.connection)
+    def _look_at(self, message: Message, sort: int) -> None:
+        """What rules ask of every message of its sort, or of many."""
+        value, key = message.value, self.registry.current.get(message.event.connection)
         here = self.here = None if key is None else self.sessions.get(key)
-        params = message.value.get("params") if type(message.value) is dict else None
+        params = value.get("params") if type(value) is dict else None
         self.params = params if type(params) is dict else _NO_PARAMS
         self.again = self.is_news = False
         self.number = self.frame = self.of = self.step = None
         self.situation, self.case = _NOWHERE if here is None else here.situation, ANY
-        if name in FRAMES:
-            self._look_at_frame(here, shown=name == "obs.frame")
-        elif name in NUMBERED:
-            self.number = numbered(message)
+        if sort & _FRAME:
+            self._look_at_frame(here, bool(sort & _SHOWN))
+        elif sort & _NUMBERED:
+            told = message.at("/result") if sort & _ANSWERS else self.params
+            self.number = whole(told.get("status_seq")) if type(told) is dict else None
             self._count(message, self.number)
             self.tick, self.time = whole(self.params.get("tick")), whole(self.params.get("ts_mono_ns"))
-            if name == "action.status":
+            if sort & _STATUS:
                 self._look_at_status(here)
 
-    def _look_at_frame(self, here: Session | None, *, shown: bool) -> None:
+    def _look_at_frame(self, here: Session | None, shown: bool) -> None:
         params = self.params
         tick, time = self.tick, self.time = whole(params.get("tick")), whole(params.get("ts_mono_ns"))
         place = whole(params.get("channel_id"))
@@ -155,12 +159,15 @@ class Memory:
         channel = None if place is None else here.channels.get(place)
         if channel is not None and place is not None:
             frame = channel.shown if shown else channel.commanded
-            frame = self.frame = frame or channel.frame(here, place, shown=shown)
+            if frame is None:
+                frame = channel.frame(here, place, shown)
+            self.frame = frame
             self.case = frame.follow(params, tick, time)
         if shown:
             here.framed = True
-            here.course.show(place, tick, time, noted=here.whole and here.direct)
-            here.course.tell(tick if here.mode == "lockstep" else time)
+            course = here.course
+            course.show(place, tick, time, here.whole and here.direct)
+            course.tell(tick if here.mode == "lockstep" else time)
 
     def _look_at_status(self, here: Session | None) -> None:
         state = self.params.get("state")
@@ -170,7 +177,7 @@ class Memory:
         if here is not None:
             pace = here.course.pace
             moved = pace.advances and (self.tick != pace.tick or self.time != pace.time)
-            self.case = MOVED if moved else 0
+            self.case = (MOVED if moved else 0) | (STREAMED if "stream" in self.params else 0)
 
     def _take(self, message: Message, here: Session) -> None:
         """Take over how late it is, and which number was given, from a message that can be judged."""
@@ -181,6 +188,12 @@ class Memory:
                 self.given[here.key] = self.number
             self.is_news = self.number > max(before, 0)
 
+    def found_of(self, manifest: dict[str, Any]) -> dict[Any, Any]:
+        """What follows from a manifest, by keys of who has found it out: most sessions have the same one."""
+        if manifest is not self._manifest:
+            self._manifest, self._found = manifest, {}
+        return self._found
+
     @property
     def mode(self) -> str:
         """The time model of the session; empty where that is not known."""
@@ -189,9 +202,9 @@ class Memory:
     @property
     def complete(self) -> bool:
         """Whether everything was understood that may matter to the message that is judged."""
-        message = self.now.message if self.now else None
         if not self.doubts:
             return True
+        message = self.now.message if self.now else None
         return not any(one in self.doubts for one in (None, *(self._scope(message) if message else ())))
 
     def forget(self, name: str | None) -> None:
@@ -272,17 +285,17 @@ class Memory:
             session.actions[name] = Action(
                 name, request, received=whole(message.at("/result/received_ts_mono_ns"))
             )
-            _take(session.actions[name], message, "/result")
+            _take(session.actions[name], message, table(message.at("/result")))
 
     def _status(self, message: Message) -> None:
         session = self.registry.session(message)
-        at = "/result" if message.request else "/params"
         if session is not None:
-            name = str(table(message.at(at)).get("action_id"))
+            told = table(message.at("/result")) if message.request is not None else self.params
+            name = str(told.get("action_id"))
             action = session.actions.get(name)
             if action is None:
                 action = session.actions[name] = Action(name)
-            _take(action, message, at)
+            _take(action, message, told)
 
 
 def _named(memory: Memory, message: Message) -> Action | None:
@@ -294,9 +307,8 @@ def _is_about(key: Any, name: str) -> bool:
     return bool(key == name or (isinstance(key, tuple) and name in key))
 
 
-def _take(action: Action, message: Message, at: str) -> None:
+def _take(action: Action, message: Message, told: dict[str, Any]) -> None:
     """Take over what a message says of an action, unless it is older than what is known."""
-    told = table(message.at(at))
     state, seq = told.get("state"), whole(told.get("status_seq"))
     if seq is None or not isinstance(state, str):
         action.state = None
@@ -307,14 +319,10 @@ def _take(action: Action, message: Message, at: str) -> None:
             action.told[state] = message.event
 
 
-_TELLING = frozenset((*NUMBERED, "world.tick.result", "ping.result"))
-"""What gives a number, or says how late it is."""
-
-
 def _now(memory: Memory, message: Message) -> int | None:
     """How late it is by what the world says: the tick in lockstep, else the time."""
-    lockstep, name = memory.mode == "lockstep", message.name
-    if name in ("action.status", "session.state"):
+    lockstep, name = memory.situation.mode == "lockstep", message.name
+    if name == "action.status" or name == "session.state":
         return memory.tick if lockstep else memory.time
     if name == "world.tick.result" and lockstep:
         return whole(message.at("/result/tick"))
@@ -323,7 +331,10 @@ def _now(memory: Memory, message: Message) -> int | None:
     return None
 
 
-_LESSONS: dict[str, Callable[[Memory, Message], None]] = {
+_TIMED: Final[tuple[str, ...]] = ("world.tick.result", "ping.result")
+"""What says how late it is, and has no number."""
+
+_LESSONS: Final[dict[str, Callable[[Memory, Message], None]]] = {
     "initialize.result": lambda memory, message: memory.registry.greet(message),
     "initialize.error": lambda memory, message: memory.registry.greet(message),
     "world.manifest.result": lambda memory, message: memory.registry.remanifest(message),
@@ -338,3 +349,30 @@ _LESSONS: dict[str, Callable[[Memory, Message], None]] = {
     "action.status": Memory._status,
     "action.cancel.result": Memory._status,
 }
+
+
+_FRAME: Final = 1
+_SHOWN: Final = 2
+_NUMBERED: Final = 4
+_STATUS: Final = 8
+_ANSWERS: Final = 16
+_TEACHES: Final = 32
+_TELLS: Final = 64
+
+
+def _sort(name: str) -> int:
+    """What there is to be done with messages of this name."""
+    gives = name in NUMBERED
+    return (
+        (_FRAME if name in FRAMES else 0)
+        | (_SHOWN if name == "obs.frame" else 0)
+        | (_NUMBERED if gives else 0)
+        | (_STATUS if name == "action.status" else 0)
+        | (_ANSWERS if name.endswith(".result") else 0)
+        | (_TEACHES if name in _LESSONS else 0)
+        | (_TELLS if gives or name in _TIMED else 0)
+    )
+
+
+_SORTS: Final[dict[str, int]] = {name: _sort(name) for name in (*FRAMES, *NUMBERED, *_TIMED, *_LESSONS)}
+"""The sorts of messages of which something is learnt, by their names."""

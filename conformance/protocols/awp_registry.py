@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from conformance.correlation import Message
 from conformance.events import Closed, Opened
+from conformance.integers import counter as whole
 from conformance.protocols.awp_course import Course
 from conformance.protocols.awp_things import Channel, Session
-from conformance.protocols.awp_values import names, number, table, tables, whole
+from conformance.protocols.awp_values import names, number, table, tables
+from conformance.remembered import forget_oldest
 
-ENDED = 250
+ENDED: Final = 250
 """So many sessions are remembered at least that are over."""
+
+
+WRITTEN: Final = 16
+"""So many manifests are remembered word for word."""
 
 
 class Registry:
@@ -36,6 +42,8 @@ class Registry:
         """Those of these that bind an embodiment, and those that hold a grant, by its name."""
         self._greetings: dict[str, Message] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
+        self._written: dict[str, dict[str, Any]] = {}
+        """The manifests that were given, by the texts of the messages that gave them."""
 
     def session(self, message: Message) -> Session | None:
         """The session of the message's connection, if one is known."""
@@ -132,11 +140,20 @@ class Registry:
         """Learn from an answer to initialize."""
         self._greetings[message.event.connection] = message
         if not message.name.endswith(".error"):
-            self._manifests[message.event.connection] = table(message.at("/result"))
+            self._manifests[message.event.connection] = self._given(message)
 
     def remanifest(self, message: Message) -> None:
         """Learn from a manifest that is given again."""
-        self._manifests[message.event.connection] = table(message.at("/result"))
+        self._manifests[message.event.connection] = self._given(message)
+
+    def _given(self, message: Message) -> dict[str, Any]:
+        """The manifest that a message gives: one and the same for all that are so word for word."""
+        text = message.event.text
+        manifest = self._written.get(text)
+        if manifest is None:
+            manifest = self._written[text] = table(message.at("/result"))
+            forget_oldest(self._written, WRITTEN)
+        return manifest
 
     def open(self, message: Message) -> None:
         """Learn from a session that begins."""

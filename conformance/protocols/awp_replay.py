@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from conformance.checks import same
 from conformance.correlation import Message
+from conformance.integers import counter as whole
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule
 from conformance.protocols.awp_things import NUMBERED
-from conformance.protocols.awp_values import table, whole
+from conformance.protocols.awp_values import table
 
 
 @rule("session.resume.result")

@@ -7,7 +7,7 @@ record does not show enough. `rule` makes it a check that a requirement's row ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 from conformance import checks
 from conformance.checks import Check, CheckFactory, Follower, Observation, failed, passed
@@ -33,20 +33,20 @@ class Told(NamedTuple):
     """The time in which the kit was late, where it depends on that."""
 
 
-HOLDS = Told()
+HOLDS: Final = Told()
 
-NO_FINDINGS: list[Finding] = []
+NO_FINDINGS: Final[list[Finding]] = []
 
-NOTHING: tuple[Told, ...] = ()
+NOTHING: Final[tuple[Told, ...]] = ()
 """What most rules say of most messages."""
 
-PRAISED = (HOLDS,)
+PRAISED: Final[tuple[Told, ...]] = (HOLDS,)
 
 
-NEVER_ANYTHING: Iterable[Told] = []
+NEVER_ANYTHING: Final[Iterable[Told]] = []
 """What a rule says that says nothing of any frame of a channel, for as long as it is granted as it is."""
 
-EVER_PRAISED: Iterable[Told] = [HOLDS]
+EVER_PRAISED: Final[Iterable[Told]] = [HOLDS]
 """What a rule says that every such frame keeps."""
 
 
@@ -172,12 +172,24 @@ class _Ruled:
         return [passed(self._requirement, message) for message in self.question.ending(memory)]
 
 
-_Row = tuple[Rule, dict[Any, Any], dict[str, Any], _Ruled, bool]
-"""A rule of a panel, with its notes and its options; and whether it has nothing to say without notes."""
+@final
+class _Row:
+    """A rule of a panel, with its notes and its options; and whether it has nothing to say without notes."""
+
+    __slots__ = ("judge", "notes", "options", "rule", "waits")
+
+    def __init__(self, rule: _Ruled, waits: bool) -> None:
+        self.judge = rule.question.judge
+        self.notes = rule.notes
+        self.options = rule.parameters
+        self.rule = rule
+        self.waits = waits
+
 
 _Case = tuple[Situation, bool, Step | None, int]
 
 
+@final
 class _Asked:
     """What is asked of the frames of one channel, by what is the case with them; and what no longer is."""
 
@@ -186,6 +198,7 @@ class _Asked:
         self.settled: list[_Ruled] = []
 
 
+@final
 class _Panel:
     """Rules that are asked of one kind of plain message together: what they share is looked up once.
 
@@ -200,6 +213,10 @@ class _Panel:
         self._beginning = [rule for rule, waits in self._rules if rule.question.begins and not waits]
         self._shows = message.name == "obs.frame"
         self._asked: dict[_Case, list[_Row]] = {}
+        self._situation: Situation | None = None
+        self._again, self._case = False, 0
+        self._step: Step | None = None
+        self._rows: list[_Row] = []
 
     def see(self, seen: Observation) -> Iterable[Finding]:
         """What the rules have against the message."""
@@ -211,8 +228,21 @@ class _Panel:
         frame = memory.frame
         if frame is not None:
             return self._see_frame(frame, message)
-        rows = self._to_ask((memory.situation, memory.again, memory.step, memory.case))
-        return self._hear(rows, message) if rows else NO_FINDINGS
+        if (
+            memory.situation is not self._situation
+            or memory.case != self._case
+            or memory.again != self._again
+            or memory.step != self._step
+        ):
+            self._turn_to_what_is_the_case()
+        return self._hear(self._rows, message) if self._rows else NO_FINDINGS
+
+    def _turn_to_what_is_the_case(self) -> None:
+        """Remember what is the case with the message, and what is asked then: so it is with the next."""
+        memory = self._memory
+        self._situation, self._again = memory.situation, memory.again
+        self._step, self._case = memory.step, memory.case
+        self._rows = self._to_ask((memory.situation, memory.again, memory.step, memory.case))
 
     def _see_frame(self, frame: Frame, message: Message) -> Iterable[Finding]:
         """The same of a frame of a channel: what is the case with its session changes seldom."""
@@ -223,7 +253,7 @@ class _Panel:
         rows = asked.rows.get(frame.case)
         if rows is None:
             every = self._to_ask((memory.situation, False, None, frame.case))
-            rows = asked.rows[frame.case] = [row for row in every if row[3] not in asked.settled]
+            rows = asked.rows[frame.case] = [row for row in every if row.rule not in asked.settled]
         found = self._hear(rows, message) if rows else NO_FINDINGS
         if frame.case & FRESH and self._shows and not found:
             channel.payload_found, channel.flags_found = (
@@ -234,17 +264,18 @@ class _Panel:
 
     def _hear(self, rows: list[_Row], message: Message) -> list[Finding]:
         memory, found = self._memory, NO_FINDINGS
-        for judge, notes, options, rule, waits in rows:
-            if waits and not notes:
+        for row in rows:
+            notes = row.notes
+            if row.waits and not notes:
                 continue
-            memory.notes, memory.options = notes, options
-            told = judge(memory, message)
+            memory.notes, memory.options = notes, row.options
+            told = row.judge(memory, message)
             if told is NOTHING or told is PRAISED:
                 continue
             if told is NEVER_ANYTHING or told is EVER_PRAISED:
-                self._settle(rule)
+                self._settle(row.rule)
             else:
-                found = found + rule.findings(message, told, praise=False)
+                found = found + row.rule.findings(message, told, praise=False)
         return found
 
     def _to_ask(self, case: _Case) -> list[_Row]:
@@ -258,7 +289,7 @@ class _Panel:
             question = rule.question
             begins = rule in self._beginning
             if question.asks(situation, again, step) and (begins or question.may_matter(situation, what)):
-                yield question.judge, rule.notes, rule.parameters, rule, waits
+                yield _Row(rule, waits)
 
     def _settle(self, rule: _Ruled) -> None:
         frame = self._memory.frame

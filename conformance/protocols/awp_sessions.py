@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.correlation import Message
 from conformance.events import Event
-from conformance.lapses import between
+from conformance.integers import counter as whole
+from conformance.lapses import Lapse, between
 from conformance.patterns import matches
 from conformance.protocols.awp_record import Memory
 from conformance.protocols.awp_rules import HOLDS, NOTHING, PRAISED, Told, rule, timed
 from conformance.protocols.awp_things import TERMINAL, Session
-from conformance.protocols.awp_values import names, table, tables, whole
+from conformance.protocols.awp_values import names, table, tables
 
-OURS = range(1000, 5000)
+OURS: Final = range(1000, 5000)
 """The codes of the protocol's own errors."""
 
-RANGE = 2006
+RANGE: Final = 2006
 """The error that answers an integer out of range, whatever else was wrong."""
 
 
@@ -64,11 +66,14 @@ def manifest(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-AGT-002: an agent opens no session against a manifest that the published schema refuses."""
     declared = memory.registry.manifest(message)
     if not declared:
-        return
-    if memory.pack.schemas("receiver").is_valid("world-manifest.schema.json", declared):
-        yield HOLDS
-    else:
-        yield Told("a session is asked for, and the manifest that was given is not valid")
+        return NOTHING
+    found = memory.found_of(declared)
+    if "valid" not in found:
+        schemas = memory.pack.schemas("receiver")
+        found["valid"] = schemas.is_valid("world-manifest.schema.json", declared)
+    if found["valid"]:
+        return PRAISED
+    return [Told("a session is asked for, and the manifest that was given is not valid")]
 
 
 @rule("session.open.result", "session.resume.result")
@@ -216,10 +221,10 @@ def _stayed_closed(memory: Memory) -> Iterable[Message]:
     return list(memory.notes.values())
 
 
-NOTIFIED = ("obs.frame", "action.status", "world.event", "session.telemetry")
+NOTIFIED: Final[tuple[str, ...]] = ("obs.frame", "action.status", "world.event", "session.telemetry")
 
 
-ANSWERED = ("session.close.result", "session.open.result", "session.resume.result")
+ANSWERED: Final[tuple[str, ...]] = ("session.close.result", "session.open.result", "session.resume.result")
 
 
 @rule(*ANSWERED, *NOTIFIED, ending=_stayed_closed, begins=["session.close.result"], closed=True)
@@ -240,7 +245,7 @@ def silent(memory: Memory, message: Message) -> Iterable[Told]:
     return NOTHING
 
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK: Final[tuple[str, ...]] = ("localhost", "127.0.0.1", "::1")
 
 
 @rule("session.open.result", "session.resume.result")
@@ -252,6 +257,8 @@ def plaintext(memory: Memory, message: Message) -> Iterable[Told]:
 
 
 def _encrypted(text: str, pointer: str) -> Iterable[Told]:
+    if not text:
+        return
     url = urlsplit(text)
     if url.scheme in ("ws", "http") and url.hostname not in LOOPBACK:
         yield Told(f"{url.scheme}://{url.hostname} is neither encrypted nor on this machine", pointer)
@@ -264,6 +271,8 @@ def credential(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SEC-006: the URL of a stream endpoint holds no credential."""
     for place, endpoint in enumerate(tables(message.at("/result/stream_endpoints"))):
         text = str(endpoint.get("url", ""))
+        if not text and message.at("/result/session_token"):
+            continue
         url = urlsplit(text)
         named = any("token" in name.lower() for name, _ in parse_qsl(url.query, keep_blank_values=True))
         if named or url.username or str(message.at("/result/session_token")) in text:
@@ -314,14 +323,19 @@ def beats(memory: Memory, message: Message) -> Iterable[Told]:
     Judged by the times of the record. They tell when a message was seen, not when it was sent, so it is
     missed only after `intervals` of them.
     """
-    place, every = message.event.connection, whole(message.at("/result/heartbeat_interval_ms"))
+    place = message.event.connection
     if message.name.endswith(".result"):
+        every = whole(message.at("/result/heartbeat_interval_ms"))
         memory.notes[place] = _Beat(message.event, every / 1000, message) if every else None
-        return
+        return NOTHING
     beat: _Beat | None = memory.notes.get(place)
-    lapse = between(beat.last, message.event) if beat else None
-    if beat is None or lapse is None or (message.name == "ping" and message.party != memory.options["party"]):
-        return
+    if beat is None or (message.name == "ping" and message.party != memory.options["party"]):
+        return NOTHING
+    lapse = between(beat.last, message.event)
+    return NOTHING if lapse is None else _beaten(memory, message, beat, lapse)
+
+
+def _beaten(memory: Memory, message: Message, beat: _Beat, lapse: Lapse) -> Iterable[Told]:
     missed = lapse.exceeds(beat.every * memory.options["intervals"] + 0.5)
     if missed is not False:
         silent = f"{memory.options['party']} sent no ping for {lapse.least if missed else lapse.most:.1f} s"

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from conformance.correlation import Message
 from conformance.events import Event
-from conformance.protocols.awp_course import ANY, FRESH, JUMP, MOVED, NO_TICK, PACE, Course
-from conformance.protocols.awp_values import names, table, tables, whole
+from conformance.integers import counter as whole
+from conformance.protocols.awp_course import ANY, FRESH, JUMP, MOVED, NO_TICK, PACE, STREAMED, Course
+from conformance.protocols.awp_values import names, table, tables
 
-MS = 1_000_000
+MS: Final = 1_000_000
 """Nanoseconds in a millisecond."""
 
-S = 1000 * MS
+S: Final = 1000 * MS
 """Nanoseconds in a second."""
 
 
-MODES = ("streaming", "lockstep")
+MODES: Final[tuple[str, ...]] = ("streaming", "lockstep")
 """The time models."""
 
-MAX_FRAME_BYTES = 16 * 1024 * 1024
+MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
 """So many bytes a frame may have where an endpoint does not say how many."""
 
 
@@ -68,13 +69,13 @@ class Channel:
     known: dict[Any, Any] = field(default_factory=dict)
     """What else follows from how it was granted, by keys of who has found it out."""
 
-    def frame(self, session: Session, place: int, *, shown: bool) -> Frame:
+    def frame(self, session: Session, place: int, shown: bool) -> Frame:
         """The first frame that the world has shown on it, or the agent sent."""
         frame = Frame(session, self, (session.key, place))
         if shown:
             self.shown = frame
         else:
-            self.commanded = frame
+            self.commanded, frame.always = frame, STREAMED
         return frame
 
     def __post_init__(self) -> None:
@@ -101,6 +102,8 @@ class Frame:
     last_seq: int | None = None
     last_tick: int | None = None
     case: int = ANY
+    always: int = 0
+    """What is the case with every frame of its sort."""
 
     def follow(self, params: dict[str, Any], tick: int | None, time: int | None) -> int:
         """Become the next frame, with what it says; what is the case with it."""
@@ -111,7 +114,7 @@ class Frame:
         self.flags = whole(flags) or 0
         payload, pace = params.get("payload_b64"), session.course.pace
         same = payload is not None and payload == channel.payload_found and flags == channel.flags_found
-        case = 0 if same else FRESH
+        case = self.always if same else self.always | FRESH
         if self.last_seq is not None and self.seq != self.last_seq + 1:
             case |= JUMP
         if tick is None:
@@ -237,15 +240,15 @@ class Session:
         return next((row for row in declared if row.get("type") == action.get("type")), {})
 
 
-NUMBERED = ("action.status", "world.event", "session.state", "action.submit.result", "action.cancel.result")
+NUMBERED: Final[tuple[str, ...]] = (
+    "action.status",
+    "world.event",
+    "session.state",
+    "action.submit.result",
+    "action.cancel.result",
+)
 """What has a status_seq of its own, or reports one."""
 
 
-def numbered(message: Message) -> int | None:
-    """The status_seq of a message of `NUMBERED`, or None where it has none."""
-    part = message.at("/result" if message.name.endswith(".result") else "/params")
-    return whole(part.get("status_seq")) if type(part) is dict else None
-
-
-TERMINAL = ("rejected", "completed", "failed", "preempted", "cancelled")
-WAITING = ("pending_approval", "queued", "accepted")
+TERMINAL: Final[tuple[str, ...]] = ("rejected", "completed", "failed", "preempted", "cancelled")
+WAITING: Final[tuple[str, ...]] = ("pending_approval", "queued", "accepted")

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import integers
-
-whole = integers.counter
-"""A value as a counter or a time, or None where it is none (which is another requirement's matter)."""
-
 
 def number(value: Any) -> float | None:
     """A value as a number, or None where it is none."""
