@@ -527,6 +527,25 @@ def test_the_places_that_a_definition_governs(value: Any, places: list[str]) -> 
     assert [f"{location[0]} {pointer}" for location, pointer, _ in found] == places
 
 
+NUMBER = {"maximum": 9}
+
+
+@pytest.mark.parametrize(
+    ("schema", "overlay"),
+    [
+        ({"allOf": [True, {"$ref": "#/$defs/n"}]}, {"allOf": [{"allOf": [{"allOf": [NUMBER]}]}]}),
+        ({"properties": {"n": {"$ref": "#/$defs/n"}, "next": {"$ref": "#"}}}, None),
+        ({"patternProperties": {"^x": {"$ref": "#/$defs/n"}}}, None),
+        ({"items": [{"$ref": "#/$defs/n"}]}, None),
+    ],
+    ids=["a branch that says nothing", "what holds itself", "members by pattern", "items by place"],
+)
+def test_what_is_wanted_of_places_as_one_schema(schema: Any, overlay: Any) -> None:
+    document = schema | {"$defs": {"n": {"type": "integer"}}}
+    dialect = DRAFT_7 if isinstance(schema.get("items"), list) else DIALECT
+    assert Schemas({"a.json": document}, dialect).overlay("a.json", {"a.json#/$defs/n": NUMBER}) == overlay
+
+
 @pytest.mark.parametrize("reference", ["#somewhere", "#/$defs/missing", "b.json", "https://y.example/a.json"])
 def test_a_reference_that_leads_nowhere_reaches_nothing(reference: str) -> None:
     """Using such a schema is an error of the pack; looking for places in it is none."""
