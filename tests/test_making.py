@@ -190,6 +190,8 @@ def test_what_breaks_each_constraint_of_a_kind_and_how_many_there_are(tmp_path: 
 def test_of_a_schema_file_too(tmp_path: Path) -> None:
     path = schema_file(tmp_path, "a.json", {"type": "integer", "minimum": 3})
     assert [one["violates"]["keyword"] for one in made("--schema", path, "--invalid")] == ["type", "minimum"]
+    counted = generate("--schema", path, "--coverage").output.splitlines()
+    assert counted[1].split() == [str(path), "2", "2", "0", "0"]
 
 
 def test_files_may_refer_to_each_other(tmp_path: Path) -> None:

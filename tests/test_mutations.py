@@ -228,10 +228,12 @@ SHORT = {
 
 
 def altered(pack: Pack, mutation: str, *told: str) -> tuple[bytes, Change | None]:
-    """The last of some messages as it leaves the mutator, and the change."""
+    """The last of some messages, those before it sent by the kit, as it leaves the mutator; the change."""
     one = Mutator(pack, "left", MUTATIONS[mutation])
     one.opened("main")
-    [last] = [one.received("main", text.encode()) for text in told][-1]
+    for text in told[:-1]:
+        one.sent("main", text.encode())
+    [last] = one.received("main", told[-1].encode())
     return last, one.applied
 
 
