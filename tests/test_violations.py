@@ -346,6 +346,11 @@ IMPOSSIBLE = {  # a schema, the place in it that cannot be broken alone, and a w
         "allOf/1/uniqueItems",
         "fails with it",
     ),
+    "a list that is always empty": (
+        {"enum": [{"a": []}], "properties": {"a": {"uniqueItems": True}}},
+        "properties/a/uniqueItems",
+        "accepts nothing more",
+    ),
     "names where no member is allowed": (
         {"type": "object", "propertyNames": {"const": "a"}, "additionalProperties": False},
         "propertyNames/const",
