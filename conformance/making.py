@@ -45,9 +45,8 @@ def lines(request: Request) -> Iterator[str]:
     try:
         yield from _lines(request)
     except RecursionError:
-        if request.schema is None:
-            raise
-        raise NothingFits(f"the schema {request.schema} nests too deeply for the kit") from None
+        whose = f"the schema {request.schema}" if request.schema else f"a schema of {request.protocol}"
+        raise NothingFits(f"{whose} nests too deeply for the kit") from None
 
 
 def _lines(request: Request) -> Iterator[str]:

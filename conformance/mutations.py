@@ -63,6 +63,9 @@ class Mutation:
     pair: Swap | None = None
 
 
+ONLY = "only messages of a kind are changed"
+
+
 class Rules:
     """What the tables of a pack say of its messages, for those who want to break it."""
 
@@ -109,7 +112,8 @@ class Rules:
     def places(self, message: Message, wanted: frozenset[str]) -> Iterator[tuple[str, str, JSON]]:
         """(location, pointer into the message, value) for each part that a wanted definition governs."""
         kind = message.kind
-        if kind is not None and message.at(kind.at) is not None:
+        assert kind is not None, ONLY
+        if message.at(kind.at) is not None:
             for place, pointer, value in self._schemas.places(kind.schema, message.at(kind.at), wanted):
                 yield place, kind.at + pointer, value
 
@@ -121,15 +125,16 @@ class Rules:
         )
         if envelope:  # what is no whole message is none of its kind
             return {self._attribution.of(one, "") for one in envelope}
-        part = jsontext.resolve(value, kind.at) if kind else MISSING
-        if kind is None or part is MISSING:
+        assert kind is not None, ONLY
+        part = jsontext.resolve(value, kind.at)
+        if part is MISSING:
             return set()
         return {self._attribution.of(one, kind.name) for one in self._schemas.errors(kind.schema, part)}
 
     def is_valid(self, message: Message, text: str) -> bool:
         """Whether the schema of the message's kind has nothing against another text for it."""
         kind, value = message.kind, jsontext.parse(text).value
-        assert kind is not None, "only messages of a kind are changed"
+        assert kind is not None, ONLY
         part = jsontext.resolve(value, kind.at)
         return part is not MISSING and self._schemas.is_valid(kind.schema, part)
 

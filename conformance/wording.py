@@ -15,7 +15,7 @@ SHOWN = 80
 
 def type_name(value: JSON) -> str:
     """The JSON type of a value, as JSON Schema calls it."""
-    if type(value) is str:  # as most are
+    if isinstance(value, str):  # as most are
         return "string"
     if value is None:
         return "null"
@@ -23,8 +23,6 @@ def type_name(value: JSON) -> str:
         return "boolean"
     if isinstance(value, (int, float, Decimal)):
         return "number"
-    if isinstance(value, str):
-        return "string"
     return "array" if isinstance(value, list) else "object"
 
 

@@ -49,6 +49,13 @@ def test_what_a_connection_that_broke_did_not_carry_is_no_message_of_a_later_one
     assert seen.said == [Said(2, 4, ())]
 
 
+def test_what_is_broken_by_what_is_not_said_has_no_message() -> None:
+    seen = Announcements("agent")
+    seen.keep_back(Step("silence", {"silence": "2 s", "breaks": ["X-1"]}, 6))
+    seen.keep_back(Step("wait", {"wait": "2 s"}, 7))
+    assert seen.said == [Said(0, 6, ("X-1",))]
+
+
 # ── whether that is what was announced ───────────────────────────────────────────────────────────
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from conformance import configuration, packs
-from conformance.errors import BadConfiguration
+from conformance.errors import BadConfiguration, UsageError
 from conformance.packs import Pack
 
 VA = packs.find("va-agent-protocol")
@@ -114,3 +115,26 @@ def test_a_pack_need_not_know_any_facts() -> None:
     pack = Pack(VA.folder)
     del pack.meta["ics"]
     assert configuration.facts(pack, {}) == {}
+
+
+def test_the_schema_says_what_the_pack_says() -> None:
+    ics = configuration.schema(VA)["properties"]["ics"]
+    assert ics["properties"]["failure"] == {
+        "description": "the agent can be made to fail (tasks.fails)",
+        "type": "boolean",
+    }
+    fails = ics["properties"]["tasks"]["properties"]["fails"]
+    assert fails["description"] == "a task (without id) that the agent fails"
+    wrong = {"ics": {"tasks": {"fail": {}}}}
+    assert not Draft202012Validator(configuration.schema(VA)).is_valid(wrong)
+
+
+def test_the_protocol_is_the_one_that_the_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"name a PROTOCOL: conformance\.toml is not there"):
+        configuration.protocol(None)
+    path = written(tmp_path, "")
+    with pytest.raises(UsageError, match=r"name a PROTOCOL: .*conformance\.toml names none"):
+        configuration.protocol(path)
+    written(tmp_path, 'protocol = "va-agent-protocol"\n')
+    assert configuration.protocol(None) == configuration.protocol(path) == "va-agent-protocol"

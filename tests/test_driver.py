@@ -751,3 +751,9 @@ def test_an_outcome_says_whether_it_depends_on_time(steps: str, said: dict[str, 
     outcome = world(steps).hears(said).driver.outcome
     assert outcome is not None
     assert (outcome.status, outcome.timed) == ("failed", timed)
+
+
+def test_patience_may_grow_when_nothing_is_awaited_any_more() -> None:
+    over = agent("- wait: 2 s\n").waits(2.0)
+    over.driver.stretch(3.0)
+    assert (over.outcome, over.driver.deadline()) == (("passed", ""), None)

@@ -508,6 +508,20 @@ DRAFT_7_SENTENCES = [
         "",
         'the string "{" holds nothing of the type application/json',
     ),
+    (
+        {"contentEncoding": "base64", "maxLength": 2},
+        "aGk=",
+        "maxLength",
+        "",
+        'the string "aGk=" is longer than 2 characters',
+    ),
+    (
+        {"additionalItems": False, "maxItems": 1},
+        [1, 2],
+        "maxItems",
+        "",
+        "the array [1, 2] has more than 1 item",
+    ),
 ]
 
 

@@ -191,7 +191,7 @@ def test_a_requirement_that_nothing_proves_has_no_example(revisions: tuple[Pack,
     assert "What fails it" not in text
 
 
-def test_a_fixture_that_does_not_fail_what_it_says_is_no_example(revisions: tuple[Pack, Pack]) -> None:
+def test_a_fixture_that_does_not_fail_what_it_says_is_not_shown(revisions: tuple[Pack, Pack]) -> None:
     folder = revisions[0].fixtures / "messages" / "invalid"
     folder.mkdir(parents=True)
     said = {"violates": ["TOY-DIR-001"], "why": "It is not so.", "message": {"toy": 1, "type": "go"}}
@@ -199,6 +199,18 @@ def test_a_fixture_that_does_not_fail_what_it_says_is_no_example(revisions: tupl
     found, place = exposition.of("TOY-DIR-001"), f"fixtures/toy/{revisions[0].folder.name}"
     assert found["failed_by"] == [{"path": f"{place}/messages/invalid/go.json", "why": "It is not so."}]
     assert found["example"] is None
+
+
+def test_a_requirement_may_be_judged_by_constraints_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claiming = row(name="TOY-CLM-001", claims=[{"at": "toy.schema.json#/properties/n"}])
+    pack = toy(tmp_path, row({"kind": "schema", "on": ["go"]}), claiming)
+    monkeypatch.setattr(packs, "data_root", lambda: tmp_path)
+    monkeypatch.setattr(packs, "find_all", lambda root=None: (pack,))
+    text = exposition.as_text(exposition.of("TOY-CLM-001"))
+    assert "A message that breaks a constraint of its own fails it all the same." in text
+    assert "fails it all the same" not in exposition.as_text(exposition.of("TOY-MSG-001"))
 
 
 def test_a_long_message_is_cut_in_the_text_alone() -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from judging import row, toy
 
 from conformance import packs, walking
 from conformance.cli import main
 from conformance.correlation import Correlator
+from conformance.errors import BadPack
 from conformance.events import Received, Sent
 from conformance.generation import recording, walks
 from conformance.judgement import Told
@@ -163,3 +165,48 @@ def test_what_is_about_messages_is_refused(arguments: tuple[str, ...], said: str
     result = called(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+JOB = {
+    "name": "job",
+    "initial": "asked",
+    "states": {"asked": "transient", "lost": "transient", "done": "terminal"},
+    "transitions": [{"from": "asked", "to": "done"}, {"from": "lost", "to": "done"}],
+}
+
+
+def test_what_no_message_leads_to_is_named(tmp_path: Path) -> None:
+    moves = [{"on": ["go"], "entity": "/id", "state": "/state"}]
+    other = JOB | {"name": "lamp", "states": {"asked": "transient", "done": "terminal"}}
+    other["transitions"] = [{"from": "asked", "to": "done"}]
+    pack = toy(
+        tmp_path,
+        row({"kind": "direction"}),
+        templates={"go": {"type": "go"}},
+        files={"job.json": JOB, "lamp.json": other},
+        lifecycles=[{"file": "job.json", "moves": moves}, {"file": "lamp.json", "moves": []}],
+    )
+    told = [(one.lifecycle, one.what, one.because) for one in walks.legal(pack).unwalked]
+    assert ("job", "lost -> done", "no walk leads to lost") in told
+    assert [(name, what) for name, what, _ in told] == [("job", "lost -> done"), ("lamp", "asked -> done")]
+    said = [*recording.summary(walks.legal(pack), illegal=False)]
+    assert [line.split(": ")[:2] for line in said] == [
+        ["job", "1 of 2 edges covered, in 1 walks"],
+        ["  not walked", "lost -> done"],
+        ["lamp", "0 of 1 edges covered, in 0 walks"],
+        ["  not walked", "asked -> done"],
+    ]
+    lost = [(one.what, one.because) for one in walks.illegal(pack).unwalked if one.what.startswith("lost ")]
+    assert lost == [(f"lost to {state} by go", "no walk leads to lost") for state in ("asked", "lost")]
+
+
+def test_an_answer_that_no_request_asks_for_is_the_packs_fault(tmp_path: Path) -> None:
+    answer = {"name": "job.result", "from": ["left"], "when": {"method": "job", "part": "result"}}
+    pack = toy(
+        tmp_path,
+        files={"job.json": JOB},
+        kinds=[answer | {"at": "/result", "schema": "toy.schema.json"}],
+        lifecycles=[{"file": "job.json", "moves": [{"on": ["job.result"], "entity": "/id", "to": "done"}]}],
+    )
+    with pytest.raises(BadPack, match=r"job\.result answers no request of toy@1"):
+        walks.legal(pack)

@@ -97,18 +97,6 @@ def assert_is_read_back(pack: Pack, role: str, tmp_path: Path) -> None:
     ] == []
 
 
-def test_the_schema_says_what_the_pack_says() -> None:
-    ics = configuration.schema(VA)["properties"]["ics"]
-    assert ics["properties"]["failure"] == {
-        "description": "the agent can be made to fail (tasks.fails)",
-        "type": "boolean",
-    }
-    fails = ics["properties"]["tasks"]["properties"]["fails"]
-    assert fails["description"] == "a task (without id) that the agent fails"
-    wrong = {"ics": {"tasks": {"fail": {}}}}
-    assert not Draft202012Validator(configuration.schema(VA)).is_valid(wrong)
-
-
 def test_a_first_connection_teaches() -> None:
     """By hand, from the manifest of the reference world."""
     lesson = initiation.learn(AWP, "world", "reference", Means())

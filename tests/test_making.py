@@ -95,6 +95,11 @@ def test_a_schema_may_be_true(tmp_path: Path) -> None:
         (("atep", "InputFile", "--schema", "no.json"), 2, "not of both"),
         (("--schema", "no.json"), 2, "no.json cannot be read: No such file"),
         (("--schema", "README.md"), 2, "README.md:1:1 is not JSON"),
+        (("atep", "InputFile", "--bare"), 2, "--bare goes with --invalid; valid messages are bare"),
+        (("atep", "InputFile", "--invalid", "--coverage"), 2, "one or the other"),
+        (("atep", "InputFile", "--invalid", "-n", "2"), 2, "-n and --seed are for valid messages"),
+        (("atep", "--invalid"), 2, "say what to break: a PROTOCOL and one of its kinds, or --schema FILE"),
+        (("--coverage",), 2, "say what to break"),
     ],
 )
 def test_what_cannot_be_made_is_said(words: tuple[str, ...], code: int, said: str) -> None:
@@ -171,3 +176,28 @@ def test_no_more_is_made_when_the_reader_has_gone() -> None:
         assert making.stdout.readline().startswith(b"{")
         making.stdout.close()
         assert making.wait(timeout=60) == 0
+
+
+def test_what_breaks_each_constraint_of_a_kind_and_how_many_there_are(tmp_path: Path) -> None:
+    broken = made("atep", "InputFile", "--invalid")
+    assert all(isinstance(one, dict) and one.keys() == {"violates", "text"} for one in broken)
+    counted = generate("atep", "InputFile", "--coverage").output.splitlines()
+    assert counted[1].split() == ["InputFile", str(len(broken)), str(len(broken)), "0", "0"]
+    assert generate("atep", "--coverage").output.count("Envelope  ") == 2
+    assert len(made("atep", "InputFile", "--invalid", "--bare")) == len(broken)
+
+
+def test_of_a_schema_file_too(tmp_path: Path) -> None:
+    path = schema_file(tmp_path, "a.json", {"type": "integer", "minimum": 3})
+    assert [one["violates"]["keyword"] for one in made("--schema", path, "--invalid")] == ["type", "minimum"]
+    counted = generate("--schema", path, "--coverage").output.splitlines()
+    assert counted[1].split() == [str(path), "2", "2", "0", "0"]
+
+
+def test_files_may_refer_to_each_other(tmp_path: Path) -> None:
+    """By names relative to their own, whether one of them has an id or none."""
+    schema_file(tmp_path, "b.json", {"anyOf": [{"const": 5}, {"$ref": "a.json"}, {"$ref": "c.json"}]})
+    schema_file(tmp_path, "c.json", {"const": 6})
+    for identity in ({}, {"$id": "https://example.com/x/a.json"}):
+        whole = identity | {"allOf": [{"$ref": "b.json"}, {"$ref": "c.json"}]}
+        assert made("--schema", schema_file(tmp_path, "a.json", whole)) == [6]

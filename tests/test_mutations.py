@@ -5,12 +5,14 @@ The records are those of `fixtures/…/transcripts/valid`: every mutation, once 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from judging import DIALECT, row, toy
 
 from conformance import packs, records, transcript
 from conformance.events import Event, Opened, Received, Sent
@@ -139,8 +141,6 @@ def test_the_right_requirement_is_broken(pack: str, mutation: str, applied: list
 
 
 def va_message(kind: str, **payload: object) -> bytes:
-    import json
-
     return json.dumps(
         {
             "protocol": "va-agent-protocol",
@@ -214,3 +214,98 @@ def test_an_operation_sees_what_was_asked() -> None:
     assert seen.asked is not None
     assert seen.asked.name == "dispatch"
     assert [(moved.move.before, moved.move.target) for moved in seen.moved] == [("pending", "running")]
+
+
+# ── a protocol of one's own ──────────────────────────────────────────────────────────────────────
+
+BOTH = row({"kind": "requires", "on": ["go"], "when": {"type": "object"}, "then": {"required": ["a", "b"]}})
+SHORT = {
+    "name": "job",
+    "initial": "asked",
+    "states": {"asked": "transient", "done": "terminal"},
+    "transitions": [{"from": "asked", "to": "done"}],
+}
+
+
+def altered(pack: Pack, mutation: str, *told: str) -> tuple[bytes, Change | None]:
+    """The last of some messages, those before it sent by the kit, as it leaves the mutator; the change."""
+    one = Mutator(pack, "left", MUTATIONS[mutation])
+    one.opened("main")
+    for text in told[:-1]:
+        one.sent("main", text.encode())
+    [last] = one.received("main", told[-1].encode())
+    return last, one.applied
+
+
+def test_of_what_follows_what_is_there_is_dropped(tmp_path: Path) -> None:
+    left, change = altered(toy(tmp_path, BOTH), "drop-reason", '{"type": "go", "b": 1}')
+    assert json.loads(left) == {"type": "go"}
+    assert change is not None
+    assert change.told == "/b was dropped"
+    left, change = altered(toy(tmp_path, BOTH), "drop-reason", '{"type": "go", "c": 1}')
+    assert (json.loads(left), change) == ({"type": "go", "c": 1}, None)
+
+
+def test_where_the_part_of_the_kind_is_dropped_its_schema_says_nothing(tmp_path: Path) -> None:
+    go = {"name": "go", "from": ["left"], "when": {"pointer": "/type", "equals": "go"}, "at": "/b"}
+    pack = toy(tmp_path, BOTH, row({"kind": "schema"}, "TOY-2"), kinds=[go | {"schema": "toy.schema.json"}])
+    left, change = altered(pack, "drop-reason", '{"type": "go", "b": {}}')
+    assert json.loads(left) == {"type": "go"}
+    assert change is not None
+    assert change.expected == {"TOY-MSG-001"}
+
+
+def test_where_the_envelope_is_broken_its_owner_notices(tmp_path: Path) -> None:
+    """A notification of JSON-RPC 2.0 without its version is none."""
+    go = {"name": "go", "from": ["left"], "when": {"method": "go", "part": "notification"}, "at": "/params"}
+    then = {"kind": "requires", "on": ["go"], "when": {"type": "object"}, "then": {"required": ["jsonrpc"]}}
+    pack = toy(
+        tmp_path,
+        row(then),
+        row({"kind": "schema", "on": ["*"]}, "TOY-ENV", claims=[{"at": "jsonrpc.schema.json"}]),
+        envelope="json-rpc",
+        kinds=[go | {"schema": "toy.schema.json"}],
+    )
+    left, change = altered(pack, "drop-reason", '{"jsonrpc": "2.0", "method": "go", "params": {}}')
+    assert json.loads(left) == {"method": "go", "params": {}}
+    assert change is not None
+    assert change.expected == {"TOY-MSG-001", "TOY-ENV"}
+
+
+def test_where_every_other_state_may_follow_none_is_made_up(tmp_path: Path) -> None:
+    moves = [
+        {"on": ["go"], "entity": "/id", "state": "/state"},
+        {"on": ["ask"], "entity": "/id", "to": "asked"},
+    ]
+    pack = toy(
+        tmp_path,
+        row({"kind": "transition", "lifecycle": "job"}),
+        files={"job.json": SHORT},
+        lifecycles=[{"file": "job.json", "moves": moves}],
+    )
+    told = '{"type": "go", "id": "1", "state": "done"}'
+    left, change = altered(pack, "illegal-state", '{"type": "ask", "id": "1"}', told)
+    assert (left.decode(), change) == (told, None)
+
+
+@pytest.mark.parametrize(
+    ("mutation", "told"),
+    [
+        ("drop-required", '{"type": "go", "a": {}, "b": []}'),
+        ("overflow-integer", '{"type": "go", "n": "seven"}'),
+    ],
+)
+def test_what_a_message_does_not_have_is_not_changed(tmp_path: Path, mutation: str, told: str) -> None:
+    number = {"$schema": DIALECT, "type": "object", "properties": {"n": {"type": "integer"}}}
+    bounds = row({"kind": "integer-bounds", "u53": ["toy.schema.json#/properties/n"]})
+    pack = toy(tmp_path, bounds, schemas={"toy.schema.json": number})
+    left, change = altered(pack, mutation, told)
+    assert (left.decode(), change) == (told, None)
+
+
+def test_a_message_without_the_part_of_its_kind_has_no_integer() -> None:
+    told = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    one = Mutator(AWP, "agent", MUTATIONS["overflow-integer"])
+    one.opened("main")
+    assert one.received("main", told.encode()) == [told.encode()]
+    assert one.applied is None

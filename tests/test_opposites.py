@@ -212,3 +212,34 @@ def test_texts_of_formats(name: str) -> None:
     made = [Builder(schemas, "a.json").build(choices) for choices in (Simplest(), *map(Seeded, range(12)))]
     assert all(schemas.is_valid("a.json", text) for text in made)
     assert len(set(made)) > 1
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "then": {"minLength": 3}, "else": {"minLength": 3}},
+        {"type": "array", "uniqueItems": False},
+        {"contains": {"const": 1}, "minContains": 0, "maxContains": 1},
+        {"items": {"const": 1}, "unevaluatedItems": False},
+    ],
+    ids=str,
+)
+def test_what_a_keyword_says_only_beside_another_is_not_what_is_broken(schema: dict[str, Any]) -> None:
+    judge = jsonschema.Draft202012Validator(schema)
+    for choices in (Simplest(), *map(Seeded, range(8))):
+        assert not judge.is_valid(builder({"not": schema}).build(choices))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "additionalItems": False},
+        {"items": {"const": 1}, "additionalItems": False},
+        {"items": [{"const": 1}, {"const": 2}]},
+    ],
+    ids=str,
+)
+def test_the_same_of_draft_07(schema: dict[str, Any]) -> None:
+    judge = jsonschema.Draft7Validator(schema)
+    for choices in (Simplest(), *map(Seeded, range(8))):
+        assert not judge.is_valid(builder({"not": schema}, DRAFT_7).build(choices))

@@ -399,7 +399,7 @@ def test_the_page_shows_the_exchange(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "transcript", ["../secret.jsonl", "/etc/hostname", "transcripts/../../secret.jsonl", ""]
+    "transcript", ["../secret.jsonl", "/etc/hostname", "transcripts/../../secret.jsonl", "", "transcripts/\0"]
 )
 def test_no_file_outside_the_report_is_read(transcript: str, tmp_path: Path) -> None:
     record = VA.fixtures / "transcripts" / "invalid" / "completed-twice.jsonl"
@@ -422,8 +422,29 @@ def test_a_report_of_an_unknown_protocol_is_told_without_its_exchanges(tmp_path:
 
 def test_a_file_that_is_no_transcript_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "transcripts").mkdir()
-    (tmp_path / "transcripts" / "one.jsonl").write_bytes(b"\x1f\x8b\x08\0")
-    assert exchanges.of_report(sample(), tmp_path) == {}
+    header = b'{"transcript": 1, "protocol": "va-agent-protocol", "revision": "0.1.0"}\n'
+    for content in (b"\x1f\x8b\x08\0", header + b'{"a": 1}\n'):
+        (tmp_path / "transcripts" / "one.jsonl").write_bytes(content)
+        assert exchanges.of_report(sample(), tmp_path) == {}
+
+
+def test_a_record_that_merely_ends_and_a_pointer_that_is_none(tmp_path: Path) -> None:
+    record = VA.fixtures / "transcripts" / "invalid" / "completed-twice.jsonl"
+    lines = [line for line in record.read_text("utf-8").splitlines() if '"closed"' not in line]
+    (tmp_path / "transcripts").mkdir()
+    (tmp_path / "transcripts" / "one.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    finding = bad("VA-LIF-001", pointer="no pointer")._replace(seq=5)
+    [exchange] = exchanges.of_report(report(run(finding)), tmp_path).values()
+    assert (exchange.steps[-1].way, exchange.steps[-1].text) == ("closed", "the record ends here")
+    assert (exchange.end, exchange.mark) == ((0, 0), (0, 0))
+
+
+def test_the_page_tells_long_times_in_minutes_and_a_lone_backtick_as_it_is() -> None:
+    page = reports.RENDERERS["html"](
+        report(run(bad("VA-LIF-001")._replace(message="a ` alone"), seconds=125.0))
+    )
+    assert "2 min 05 s in all" in page
+    assert "a ` alone" in page
 
 
 def test_an_exchange_of_several_connections_and_of_no_message(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from judging import DIALECT, toy
+from judging import row as requirement_row
 
 from conformance import __version__, formats, packs
 from conformance import report as reports
@@ -552,3 +554,50 @@ def test_the_schema_refuses(pointer: str, new: Any) -> None:
         node = node[int(step)] if isinstance(node, list) else node[step]
     node[last] = new
     assert list(formats.errors("report", value))
+
+
+def test_runs_that_end_alike_may_still_disagree() -> None:
+    both = ("X-A-1", "X-A-2")
+    value = report(
+        run(good("X-A-1"), good("X-A-2"), requirements=both),
+        run(good("X-A-1"), attempt=2, requirements=both),
+        pack=small(must("X-A-1"), must("X-A-2")),
+    )
+    said = "passed in all 2 runs, which do not agree about X-A-2"
+    assert [one.get("flaky") for one in value["scenarios"]] == [said, said]
+
+
+def test_text_tells_of_negative_tests() -> None:
+    failure = {"kind": "dispatch", "sort": "accepted", "message": "it was taken", "scenario": "fuzz-1"}
+    told: dict[str, Any] = {"seed": 7, "tried": 9, "refused": 5, "survived": 2, "failures": [failure]}
+    told |= {"further": 1, "inconclusive": ["no answer came"], "left": "3 that need a profile"}
+    text = reports.RENDERERS["text"](report(run(good("VA-MSG-001"))) | {"fuzz": told})
+    assert text.count("fuzz, seed 7: 9 tried, 5 refused, 2 survived, 2 failed, 1 inconclusive\n") == 1
+    for line in (
+        "    dispatch, accepted: it was taken",
+        "        fuzz-1 shows it again",
+        "    inconclusive: no answer came",
+        "    not tried: 3 that need a profile",
+    ):
+        assert f"{line}\n" in text
+    quiet = told | {"failures": [], "further": 0, "inconclusive": [], "left": ""}
+    text = reports.RENDERERS["text"](report(run(good("VA-MSG-001"))) | {"fuzz": quiet})
+    assert "fuzz, seed 7: 9 tried, 5 refused, 2 survived, 0 failed\n" in text
+    assert "not tried" not in text
+
+
+def test_a_record_without_a_header_does_not_say_when_it_began(tmp_path: Path) -> None:
+    message = (VA.fixtures / "messages" / "valid" / "cancel.full.json").read_text("utf-8")
+    path = tmp_path / "array.json"
+    path.write_text(f"[\n{message}]\n", "utf-8")
+    assert evaluation.judge(path, VA, "orchestrator").began == ""
+
+
+def test_what_stands_in_place_of_an_integer_is_not_counted_as_one(tmp_path: Path) -> None:
+    number = {"$schema": DIALECT, "type": "object", "properties": {"n": {"type": "integer"}}}
+    bounds = requirement_row({"kind": "integer-bounds", "u53": ["toy.schema.json#/properties/n"]})
+    pack = toy(tmp_path, bounds, schemas={"toy.schema.json": number})
+    path = tmp_path / "record.jsonl"
+    path.write_text('{"type": "go", "n": "seven"}\n{"type": "go", "n": 0}\n', "utf-8")
+    [seen] = evaluation.judge(path, pack, "left").exercised.integers.values()
+    assert seen.count == 1

@@ -325,6 +325,7 @@ def test_mistake_of_the_file(text: str, place: str, said: str) -> None:
         ("- send: ping\n  params: {$merge: [{}], b: 1}\n", "6:20", "$merge stands alone in its object"),
         ("- send: ping\n  params: {$merge: {}}\n", "6:20", "$merge is a list"),
         ("- set: {a: {$repeat: [x, -1]}}\n", "5:22", "$repeat is a list of a text and how often"),
+        ("- set: {a: {$repeat: 3}}\n", "5:22", "$repeat is a list of a text and how often"),
         ("- set: {a: {$repeat: [x, 1], b: 1}}\n", "5:22", "$repeat stands alone in its object"),
     ],
 )
@@ -423,3 +424,11 @@ def test_every_verb_is_one_of_the_schema() -> None:
     document = json.loads((Path(__file__).parents[1] / "schemas/kit/scenario.schema.json").read_text("utf-8"))
     verbs = [branch["$ref"].rpartition("/")[2] for branch in document["$defs"]["step"]["oneOf"]]
     assert verbs == [*scenarios.VERBS, "repeat", "use"]
+
+
+def test_one_step_on_its_own() -> None:
+    step = scenarios.step({"wait": "1 s"}, AWP, "agent")
+    assert (step.verb, step.args) == ("wait", {"wait": "1 s"})
+    with pytest.raises(BadScenario, match=r"awp@0\.1-draft\.7 has no kind 'pong'") as told:
+        scenarios.step({"send": "pong"}, AWP, "agent")
+    assert "a step:" not in str(told.value)

@@ -21,7 +21,7 @@ from conformance.findings import BrokenConstraint
 from conformance.integers import U53
 from conformance.jsontext import parse, pointer, replace_lone_surrogates
 from conformance.places import walk
-from conformance.schemas import EXPLAINED, Schemas, SenderForm, apply_patch, fits, load
+from conformance.schemas import EMBEDDED, EXPLAINED, Schemas, SenderForm, apply_patch, embedded, fits, load
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
@@ -527,6 +527,25 @@ def test_the_places_that_a_definition_governs(value: Any, places: list[str]) -> 
     assert [f"{location[0]} {pointer}" for location, pointer, _ in found] == places
 
 
+NUMBER = {"maximum": 9}
+
+
+@pytest.mark.parametrize(
+    ("schema", "overlay"),
+    [
+        ({"allOf": [True, {"$ref": "#/$defs/n"}]}, {"allOf": [{"allOf": [{"allOf": [NUMBER]}]}]}),
+        ({"properties": {"n": {"$ref": "#/$defs/n"}, "next": {"$ref": "#"}}}, None),
+        ({"patternProperties": {"^x": {"$ref": "#/$defs/n"}}}, None),
+        ({"items": [{"$ref": "#/$defs/n"}]}, None),
+    ],
+    ids=["a branch that says nothing", "what holds itself", "members by pattern", "items by place"],
+)
+def test_what_is_wanted_of_places_as_one_schema(schema: Any, overlay: Any) -> None:
+    document = schema | {"$defs": {"n": {"type": "integer"}}}
+    dialect = DRAFT_7 if isinstance(schema.get("items"), list) else DIALECT
+    assert Schemas({"a.json": document}, dialect).overlay("a.json", {"a.json#/$defs/n": NUMBER}) == overlay
+
+
 @pytest.mark.parametrize("reference", ["#somewhere", "#/$defs/missing", "b.json", "https://y.example/a.json"])
 def test_a_reference_that_leads_nowhere_reaches_nothing(reference: str) -> None:
     """Using such a schema is an error of the pack; looking for places in it is none."""
@@ -801,3 +820,24 @@ def test_there_are_errata_to_judge() -> None:
     assert {"OSSA-ERR-1", "OSSA-ERR-2", "OSSA-ERR-4", "OSSA-ERR-5"} <= set(BY_ID)
     assert AWP.errata == ()
     assert len(VA.errata) == 4
+
+
+# ── schemas within other documents ───────────────────────────────────────────────────────────────
+
+
+def test_a_schema_in_another_document_may_hold_what_few_can_write() -> None:
+    """A number beyond every double is judged by; half a character no engine takes, so nobody is."""
+    schemas = Schemas({}, DIALECT)
+    holds = embedded(schemas, parse('{"a": {"maximum": 1e400}}').value, "/a")
+    assert holds is not None
+    assert (holds(10**399), holds(10**401)) == (True, False)
+    assert embedded(schemas, parse('{"a": {"const": "\\ud800"}}').value, "/a") is None
+
+
+def test_of_schemas_in_other_documents_not_all_are_kept() -> None:
+    schemas = Schemas({}, DIALECT)
+    for number in (*range(EMBEDDED + 1), 0):
+        holds = embedded(schemas, {"a": {"const": number}}, "/a")
+        assert holds is not None
+        assert (holds(number), holds(number + 1)) == (True, False)
+    assert len(schemas.embedded) == 2

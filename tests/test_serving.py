@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from judging import row, toy
 from playing import AWP, Play, notice
 
 from conformance import configuration, scenarios
@@ -330,3 +332,20 @@ def test_the_manifest_of_the_pack_is_one(revision: str) -> None:
 @pytest.mark.parametrize("before", [hosting, opened])
 def test_nonsense_has_an_answer_too(nonsense: Any, before: Any) -> None:
     assert 9 in answers(before().hears(nonsense))
+
+
+def test_where_no_row_of_the_pack_applies_nothing_is_answered(tmp_path: Path) -> None:
+    ask = {"name": "ask", "from": ["right"], "when": {"method": "ask", "part": "request"}, "at": "/params"}
+    error = {"name": "error", "from": ["left"], "when": {"part": "error"}, "at": "/error"}
+    refused = {"given": {"request": {"params": {"n": 1}}}, "error": {"code": 7, "message": "no"}}
+    pack = toy(
+        tmp_path,
+        row({"kind": "direction"}),
+        envelope="json-rpc",
+        kinds=[one | {"schema": "toy.schema.json"} for one in (ask, error)],
+        answers={"ask": [refused]},
+    )
+    head = "title: x\nrole: left\ncovers: [TOY-MSG-001]\nsteps:\n"
+    play = Play(scenarios.read(head + WAITS, "x.yaml", pack), pack=pack)
+    play.hears(asks(1, "ask", n=2)).hears(asks(2, "ask", n=1))
+    assert answers(play) == {2: 7}

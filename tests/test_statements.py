@@ -54,3 +54,11 @@ def test_what_is_stated_of_them(ics: dict[str, Any], missing: list[str], applies
     one = scenario("{failure: true}", "tasks.fails")
     assert statements.unstated(VA, ics, one) == missing
     assert statements.applies(ics, VA, one) is applies
+
+
+def test_what_is_not_met_is_said() -> None:
+    one = scenario("{failure: true}")
+    assert statements.unmet({"failure": True}, one, ()) == ""
+    said = statements.unmet({"failure": False}, one, ())
+    assert said.startswith("the ICS does not say what this needs: ")
+    assert "failure" in said

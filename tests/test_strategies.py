@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 from typing import Any
@@ -21,6 +22,10 @@ OWN = {
     "if": {"properties": {"kind": {"const": "b"}}},
     "then": {"required": ["size"]},
 }
+
+DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+JSON_IN_TEXT = {"$schema": DRAFT_07, "type": "string", "contentMediaType": "application/json"}
+BASE64 = {"$schema": DRAFT_07, "type": "string", "contentEncoding": "base64"}
 
 
 def test_a_message_shrinks_to_what_has_to_be_there() -> None:
@@ -56,6 +61,12 @@ def test_documents_that_a_schema_refers_to_are_given_beside_it() -> None:
     assert found == {"a": 7}
 
 
+def test_what_only_the_judge_knows_is_tried_until_it_fits() -> None:
+    """Base 64 comes in fours; a text of the strategy's own is one only now and then."""
+    found = find(values(BASE64), lambda value: len(value) > 2, settings=FEW)
+    assert base64.b64decode(found, validate=True)
+
+
 def test_any_kind_will_do_where_none_is_named() -> None:
     found = set()
 
@@ -75,6 +86,8 @@ def test_any_kind_will_do_where_none_is_named() -> None:
         (lambda: messages("awp", "action.statsu"), NoSuchKind, "did you mean action.status?"),
         (lambda: values({"type": "integer", "minimum": 3, "maximum": 2}), NothingFits, "no value fits"),
         (lambda: values({"$ref": "urn:nowhere"}), BadPack, "urn:nowhere"),
+        (lambda: values([1]), BadPack, "neither an object nor a boolean"),
+        (lambda: values(JSON_IN_TEXT), NothingFits, "no value of the schema that its own judge accepts"),
     ],
 )
 def test_what_cannot_be_made_is_said_at_once(make: Any, error: type[Exception], said: str) -> None:

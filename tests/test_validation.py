@@ -454,3 +454,9 @@ def test_an_interrupted_input_is_neither_valid_nor_invalid(
     judged = judge_path(Path("-"), STATELESS)
     assert (judged.stopped, judged.valid, judged.messages) == (True, False, 1)
     assert judged.summary() == "-: interrupted (va-agent-protocol@0.1.0, 1 message)"
+
+
+def test_standard_input_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    judged = judge_path(Path("-"), Options())
+    assert judged.error == "- cannot be read: standard input is closed"

@@ -23,6 +23,7 @@ from conformance.findings import Finding
 from conformance.framing import read_message
 from conformance.generation.coverage import never, table, tally
 from conformance.generation.lattice import lattice
+from conformance.generation.twins import Home
 from conformance.generation.violations import Unbroken, Violation, Workshop, violations, workshop
 from conformance.generation.wirelevel import WAYS, spoilt
 from conformance.monitor import Monitor
@@ -30,6 +31,7 @@ from conformance.packs import Pack
 from conformance.schemas import DRAFT_7, DRAFT_2020_12, Schemas
 
 PROGRESS = packs.find("governed-attempt-progress@1.0")
+DRAFT_7_OF_AWP = packs.find("awp@0.1-draft.7")
 SAMPLE = [
     (VA, "accepted"),
     (VA, "TaskExecution"),
@@ -38,6 +40,7 @@ SAMPLE = [
     (packs.find("awp@0.1-draft.12"), "action.submit.result"),
     (packs.find("awp@0.1-draft.12"), "session.telemetry"),
     (packs.find("ossa-a2a@0.3.3"), "AgentStopped"),
+    (packs.find("ossa-a2a@0.3.3"), "Subscription"),
 ]
 
 
@@ -169,6 +172,74 @@ ALL = {  # a schema, and every place of it that can be broken
         },
         {"$defs/n/type"},
     ),
+    "of few values": (
+        {"anyOf": [{"const": True}, {"const": None}]},
+        {"anyOf", "anyOf/0/const", "anyOf/1/const"},
+    ),
+    "multiples that are whole": ({"type": "integer", "multipleOf": 7}, {"type", "multipleOf"}),
+    "a length and an end": (
+        {"type": "string", "pattern": "^[a-y]+z$", "maxLength": 5},
+        {"type", "pattern", "maxLength"},
+    ),
+    "a format of one year": (
+        {"type": "string", "format": "date", "pattern": "^1999-[0-9]{2}-[0-9]{2}$"},
+        {"type", "format", "pattern"},
+    ),
+    "two and no more": (
+        {"type": "array", "minItems": 2, "maxItems": 2, "uniqueItems": True},
+        {"type", "minItems", "maxItems", "uniqueItems"},
+    ),
+    "some members": ({"type": "object", "minProperties": 2}, {"type", "minProperties"}),
+    "one item at least": ({"type": "array", "contains": {"const": 1}, "minItems": 1}, {"type", "contains"}),
+    "one more item": (
+        {"type": "array", "contains": {"const": "a"}, "items": {"type": "string", "maxLength": 3}},
+        {"type", "contains", "items/type", "items/maxLength"},
+    ),
+    "one more item, of two": (
+        {"type": "array", "contains": {"type": "string"}, "minContains": 2, "maxContains": 2, "maxItems": 3},
+        {"type", "minContains", "maxContains", "maxItems"},
+    ),
+    "what another implies": (
+        {"allOf": [{"type": "object", "required": ["a", "b"]}, {"minProperties": 1}]},
+        {"allOf/0/type", "allOf/0/required"},
+    ),
+    "a branch of none, a condition of none": (
+        {"type": "integer", "then": {"minimum": 3}, "else": {"minimum": 3}},
+        {"type"},
+    ),
+    "no room for others": (
+        {
+            "type": "object",
+            "propertyNames": {"const": "a"},
+            "properties": {"a": {"type": "string"}},
+            "patternProperties": {"^b": {"type": "string"}},
+            "additionalProperties": {"type": "string"},
+        },
+        {"type", "propertyNames/const", "properties/a/type"},
+    ),
+    "unevaluated in a branch": (
+        {
+            "type": "array",
+            "allOf": [{"prefixItems": [{"type": "string"}]}, {"unevaluatedItems": True}],
+            "unevaluatedItems": False,
+        },
+        {"type", "allOf/0/prefixItems/0/type"},
+    ),
+    "one of several members": (
+        {
+            "anyOf": [
+                {"properties": {"bar": {"type": "integer"}}, "required": ["bar"]},
+                {"properties": {"foo": {"type": "string"}}, "required": ["foo"]},
+            ]
+        },
+        {
+            "anyOf",
+            "anyOf/0/properties/bar/type",
+            "anyOf/0/required",
+            "anyOf/1/properties/foo/type",
+            "anyOf/1/required",
+        },
+    ),
 }
 
 
@@ -182,6 +253,7 @@ def test_what_can_be_broken_in_draft_07() -> None:
     schema: Any = {"type": "array", "items": [{"type": "string"}], "additionalItems": False}
     assert broken(schema, DRAFT_7) == {"type", "items/0/type", "additionalItems"}
     assert broken({"contains": {"const": "a"}}, DRAFT_7) == {"contains"}
+    assert broken({"type": "array", "additionalItems": {"type": "string"}}, DRAFT_7) == {"type"}
     schema = {"type": "object", "dependencies": {"a": ["b"], "c": {"required": ["d"]}}}
     assert broken(schema, DRAFT_7) == {"type", "dependencies", "dependencies/c/required"}
 
@@ -258,6 +330,51 @@ IMPOSSIBLE = {  # a schema, the place in it that cannot be broken alone, and a w
         "propertyNames/type",
         "always",
     ),
+    "what nothing fits": (
+        {"allOf": [{"type": "string"}, {"type": "integer"}]},
+        "allOf/1/type",
+        "no message of this kind is valid",
+    ),
+    "items of what is none": ({"enum": [7], "items": False}, "items", "accepts nothing more"),
+    "items of a list that is empty": (
+        {"enum": [{"a": []}], "properties": {"a": {"items": {"type": "string"}}}},
+        "properties/a/items/type",
+        "accepts nothing more",
+    ),
+    "items of which no two are the same": (
+        {"allOf": [{"enum": [[1, 2]]}, {"uniqueItems": True}]},
+        "allOf/1/uniqueItems",
+        "fails with it",
+    ),
+    "a list that is always empty": (
+        {"enum": [{"a": []}], "properties": {"a": {"uniqueItems": True}}},
+        "properties/a/uniqueItems",
+        "accepts nothing more",
+    ),
+    "names where no member is allowed": (
+        {"type": "object", "propertyNames": {"const": "a"}, "additionalProperties": False},
+        "propertyNames/const",
+        "accepts nothing more",
+    ),
+    "more of what there is one of": (
+        {"allOf": [{"enum": [["a"]]}, {"contains": {"const": "a"}, "maxContains": 1}]},
+        "allOf/1/maxContains",
+        "accepts nothing more",
+    ),
+    "no room for one more member": (
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": False, "maxProperties": 1},
+        "maxProperties",
+        "accepts nothing more",
+    ),
+    "a member that every branch requires": (
+        {
+            "type": "object",
+            "anyOf": [{"required": ["b"]}, {"required": ["b", "c"]}],
+            "dependentRequired": {"a": ["b"]},
+        },
+        "dependentRequired",
+        "accepts nothing more",
+    ),
 }
 
 
@@ -267,6 +384,84 @@ def test_what_cannot_be_broken_has_a_reason(name: str) -> None:
     found = [one for _, one in made(schema).all() if one.schema == f"s#/{place}"]
     assert [type(one) for one in found] == [Unbroken]
     assert word in found[0].reason  # type: ignore[union-attr]
+
+
+def test_what_another_schema_leaves_no_room_for_has_a_reason_each() -> None:
+    of_others: Any = {
+        **{"minLength": 2, "maxLength": 3, "pattern": "a", "required": ["a"], "minProperties": 3},
+        **{"maxProperties": 4, "contains": {"const": 1}, "maxContains": 1, "minItems": 2, "maxItems": 4},
+        "uniqueItems": True,
+    }
+    found = [one for _, one in made({"allOf": [{"enum": [7]}, of_others]}).all()]
+    assert isinstance(found[0], Violation)
+    assert {one.schema for one in found[1:]} >= {f"s#/allOf/1/{name}" for name in of_others}
+    assert all(isinstance(one, Unbroken) and one.reason for one in found[1:])
+
+
+MANY: Any = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(130)}}
+"""More than reasons are computed of."""
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "array", "items": {"const": 1}, "contains": {"const": 1}, "minItems": 1}, "contains"),
+        (
+            {"properties": {"x": {"allOf": [{"const": {}}, {"$ref": DRAFT_2020_12}]}}, "required": ["x"]},
+            "properties/x/allOf/1/$ref",
+        ),
+        (MANY | {"anyOf": [{"minProperties": 1}, {"maxProperties": 3}]}, "anyOf"),
+        (
+            {"enum": [{"a": []}], "properties": {"a": {"items": {"type": "string"}}, **MANY["properties"]}},
+            "properties/a/items/type",
+        ),
+    ],
+    ids=["all alike", "a schema of schemas", "many", "many, and items of an empty list"],
+)
+def test_where_no_reason_is_found_none_is_given(schema: Any, place: str) -> None:
+    shop = made(schema)
+    found = [shop.broken(one) for one in shop.constraints() if one.location == f"s#/{place}"]
+    assert [(type(one), one.reason) for one in found] == [(Unbroken, "")]  # type: ignore[union-attr]
+
+
+def test_a_large_branch_is_not_compared_with_others() -> None:
+    shop = made({"oneOf": [MANY, {"type": "array"}]})
+    [one] = [one for one in shop.constraints() if one.location == "s#/oneOf/0/properties/p129/type"]
+    found = shop.broken(one)
+    assert isinstance(found, Violation)
+    assert list(json.loads(found.text)) == ["p129"]
+
+
+def test_what_is_to_be_a_schema_can_be_none() -> None:
+    schema: Any = {"type": "object", "properties": {"x": {"$ref": DRAFT_2020_12}}, "required": ["x"]}
+    found = {one.schema: one for _, one in made(schema).all() if isinstance(one, Violation)}
+    assert {*found} == {"s#/type", "s#/required", "s#/properties/x/$ref"}
+    one = found["s#/properties/x/$ref"]
+    assert jsonschema_rs.meta.is_valid(json.loads(one.twin)["x"])
+    assert not jsonschema_rs.meta.is_valid(json.loads(one.text)["x"])
+
+
+def test_what_is_encoded_in_a_text_can_be_broken_in_draft_07() -> None:
+    schema: Any = {"type": "string", "contentEncoding": "base64"}
+    assert broken(schema, DRAFT_7) == {"type", "contentEncoding"}
+
+
+def test_where_no_value_is_right_one_that_is_valid_will_do() -> None:
+    schema: Any = {
+        "type": "object",
+        "required": ["a"],
+        "properties": {"a": {"type": "integer", "maximum": 9}},
+    }
+    shop = Workshop(Schemas({"s": schema}, DRAFT_2020_12), "s", Home("s#", "s#", is_right=lambda _: False))
+    found = [one for _, one in shop.all()]
+    assert [one.keyword for one in found if isinstance(one, Violation)] == [
+        "type",
+        "required",
+        "type",
+        "maximum",
+    ]
+    judge = jsonschema.Draft202012Validator(schema)
+    assert all(isinstance(one, Violation) and judge.is_valid(json.loads(one.twin)) for one in found)
 
 
 def told(pack: Pack, kind: str, text: str) -> list[Finding]:
@@ -322,6 +517,26 @@ def test_nothing_is_left_unexplained() -> None:
     assert lines[3].split() == ["all", "115", "106", "9", "0"]
 
 
+def test_what_is_broken_anywhere_is_not_told_as_never_broken() -> None:
+    schemas = Schemas(
+        {
+            "a": {"$ref": "urn:d#/$defs/text"},
+            "b": {"allOf": [{"$ref": "urn:d#/$defs/text"}, {"enum": ["x"]}]},
+            "d": {"$id": "urn:d", "$defs": {"text": {"type": "string"}}},
+        },
+        DRAFT_2020_12,
+    )
+    one, two = (tally(name, Workshop(schemas, name)) for name in ("a", "b"))
+    assert (one.row, two.row) == (("a", [1, 1, 0, 0]), ("b", [2, 1, 1, 0]))
+    assert never([one, two]) == {}
+    assert [line.split() for line in table([one])] == [
+        ["constraints", "broken", "impossible", "unexplained"],
+        ["a", "1", "1", "0", "0"],
+        [],
+        ["1", "of", "1", "constraint", "of", "the", "schemas,", "wherever", "met."],
+    ]
+
+
 def test_sizes_may_be_written_as_decimals() -> None:
     schema = {"minLength": 2.0, "maxLength": 3.0, "minItems": 1.0, "maxItems": 2.0, "maxProperties": 1.0}
     assert broken(schema) == {*schema}
@@ -342,6 +557,17 @@ def test_the_lattice_of_an_integer() -> None:
     for one in points:
         at = [finding for finding in told(PROGRESS, "progress", one.text) if finding.pointer == "/attempt"]
         assert bool(at) != one.valid, one
+
+
+def test_the_lattice_has_no_integer_whose_values_are_listed() -> None:
+    """The flags of a frame are an enumeration; a channel is 0 to 65535; a deadline has no upper bound."""
+    frame = [*lattice(DRAFT_7_OF_AWP, "obs.frame")]
+    assert not [one for one in frame if one.pointer == "/params/flags"]
+    channel = [one.token for one in frame if one.pointer == "/params/channel_id" and one.valid]
+    assert channel == ["0", "1", "1.0", "1e3"]
+    submit = lattice(DRAFT_7_OF_AWP, "action.submit")
+    deadline = [one.token for one in submit if one.pointer == "/params/deadline_ms" and not one.valid]
+    assert deadline == ["-1", "0", '"1"', "true"]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -96,7 +96,6 @@ class Dialogue:
         self._composer = Composer(pack, self._bindings)
         self._service = Service(pack, self._composer, self._bindings)
         self._correlator = Correlator(pack)
-        self._asked: dict[str, JSON] = {}
         self._first: JSON = None
         self._is_same = pack.meta.get("redelivery", {}).get("key")
         self.spoken: list[Sent] = []
@@ -160,19 +159,14 @@ class Dialogue:
     def _answer(self, telling: Telling, kind: Kind, source: str, target: str) -> None:
         asked = self._request_of(telling.kind)
         entity = self._entity_of(asked)
-        request = self._asked.get(asked.name)
-        if request is None:
-            overlay = merged(self._requested(asked.name), entity)
-            request = self._speak(self._composer.message(asked.name, overlay, self._now()), asked)
-            self._asked[asked.name] = request
-        scope = {"request": request}
+        overlay = merged(self._requested(asked.name), entity)
+        scope = {"request": self._speak(self._composer.message(asked.name, overlay, self._now()), asked)}
         overlay = telling.overlay(source, target)
         if kind.when["part"] == "error":
             value = self._composer.refusal(overlay, self._now(), scope)
         else:
             facts = merged(overlay, self._facts(telling, source, target)["result"])
             value = self._composer.result(telling.kind, facts, self._now(), scope)
-        self._asked.pop(asked.name, None)
         self._speak(value, kind)
 
     def _request_of(self, name: str) -> Kind:

@@ -41,12 +41,11 @@ class Range(NamedTuple):
         return Range(max(lows, default=None), min(highs, default=None))
 
     def holds(self, token: str) -> bool:
-        """Whether a token is an integer of these."""
+        """Whether a token of TOKENS is an integer of these."""
         if token[0] in '"tfn':
             return False
         value = Decimal(token)
-        if value != value.to_integral_value():
-            return False
+        assert value == value.to_integral_value(), "of TOKENS, what is a number is a whole one"
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
 

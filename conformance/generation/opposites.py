@@ -3,7 +3,8 @@
 Each way breaks one keyword. Where JSON Schema has no keyword for the opposite, one of our own says it:
 `~pattern`, `~format`, `~multipleOf`, `~enum` (a list of values) and `~unique` are broken by a value that fits
 the plain one; `~member` is `{"names", "values"}`, schemas of a member that an object has; `~item` is
-`{"from", "schema"}`, an item at or after an index that an array has.
+`{"from", "schema"}`, an item at or after an index that an array has. Only keywords of JSON Schema are ever
+broken, so those of our own have no opposites.
 """
 
 from __future__ import annotations
@@ -80,11 +81,6 @@ def _enum(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
     yield {"~enum": value}
 
 
-@_says("~enum")
-def _no_enum(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
-    yield {"enum": value}
-
-
 _BOUNDS = {
     "minimum": ("number", "exclusiveMaximum"),
     "maximum": ("number", "exclusiveMinimum"),
@@ -93,9 +89,6 @@ _BOUNDS = {
     "multipleOf": ("number", "~multipleOf"),
     "pattern": ("string", "~pattern"),
     "format": ("string", "~format"),
-    "~multipleOf": ("number", "multipleOf"),
-    "~pattern": ("string", "pattern"),
-    "~format": ("string", "format"),
 }
 _SIZES = {"Length": "string", "Items": "array", "Properties": "object"}
 
@@ -145,11 +138,6 @@ def _names(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
     yield {"type": "object", "~member": {"names": _not(value), "values": True}}
 
 
-@_says("~member")
-def _no_member(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
-    yield {"type": "object", "maxProperties": 0}
-
-
 @_says("dependentRequired")
 def _dependent_required(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
     for name, others in value.items():
@@ -193,11 +181,6 @@ def _unevaluated_items(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
         yield {"type": "array", "~item": {"from": len(all_.get("prefixItems", ())), "schema": _not(value)}}
 
 
-@_says("~item")
-def _no_item(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
-    yield {"type": "array", "maxItems": value.get("at", value.get("from", 0))}
-
-
 @_says("contains")
 def _contains(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
     least = all_.get("minContains", 1)
@@ -213,11 +196,6 @@ def _contains(value: Any, all_: Mapping[str, Any]) -> Iterator[Any]:
 def _unique(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
     if value:
         yield {"type": "array", "~unique": True}
-
-
-@_says("~unique")
-def _no_repeat(value: Any, _: Mapping[str, Any]) -> Iterator[Any]:
-    yield {"type": "array", "uniqueItems": True}
 
 
 @_says("allOf")

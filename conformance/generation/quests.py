@@ -52,8 +52,6 @@ class Quest:
 
     def shapes(self, joint: Joint) -> list[Shape]:
         """The shapes of a joint, the nearest to the target first."""
-        if self.target is None:
-            return joint.shapes
         if joint not in self._shapes:
             found = joint.towards(self.distance, self._breaking)
             self._shapes[joint] = sorted(found, key=self._far)

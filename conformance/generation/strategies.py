@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from hypothesis import assume
+from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -46,8 +46,7 @@ def _taken(draw: DrawFn, source: Supply) -> JSON:
     try:
         return source.take(_Drawn(draw))
     except NothingFits:
-        assume(False)  # it was tried before, and something fits: only these choices led nowhere
-        raise
+        reject()  # it was tried before, and something fits: only these choices led nowhere
 
 
 def messages(

@@ -94,12 +94,12 @@ class Twins:
             return
         if self._meets(twin, [last]):
             yield twin
-            return
-        here = [wish.schema for wish in wishes if wish.path == last.path]
-        for other in self._maker.values(self._maker.with_root({"allOf": here})):
-            made = put(twin, last.path, other)
-            if jsontext.resolve(made, jsontext.pointer(last.path)) is not MISSING:
-                yield made
+        else:
+            here = [wish.schema for wish in wishes if wish.path == last.path]
+            for other in self._maker.values(self._maker.with_root({"allOf": here})):
+                made = put(twin, last.path, other)
+                if jsontext.resolve(made, jsontext.pointer(last.path)) is not MISSING:
+                    yield made
 
     def _meets(self, value: JSON, wishes: Iterable[Wish]) -> bool:
         return all(

@@ -251,13 +251,11 @@ _HEAD = re.compile(r"^[A-Z0-9, -]+: ")
 """The ids with which the docstring of a check of several requirements begins."""
 
 
-def _named(spec: Any) -> Iterator[str]:
+def _named(spec: Mapping[str, Any]) -> Iterator[str]:
     """The kinds that a check is about, wherever its parameters name them."""
-    if isinstance(spec, Mapping):
-        on = spec.get("on", ())
-        yield from (on,) if isinstance(on, str) else on
-    rows = spec.values() if isinstance(spec, Mapping) else spec
-    for row in rows:
+    on = spec.get("on", ())
+    yield from (on,) if isinstance(on, str) else on
+    for row in spec.values():
         if isinstance(row, list) and all(isinstance(one, Mapping) for one in row):
             for one in row:
                 yield from _named(one)

@@ -18,13 +18,11 @@ def filled(frame: Any, member: str, items: Iterable[Sequence[str]]) -> Iterator[
     An item is a JSON text, in one piece or several, as are the documents that come out: pieces are whole
     lines without the last newline. The first member of that name counts whose list is empty.
     """
-    lines = iter(text(frame).split("\n"))
-    for line in lines:
-        if line.strip().rstrip(",") == f"{json.dumps(member)}: []":
-            yield from _list(line, items)
-            break
-        yield line
-    yield from lines
+    lines, empty = text(frame).split("\n"), f"{json.dumps(member)}: []"
+    place = next(number for number, line in enumerate(lines) if line.strip().rstrip(",") == empty)
+    yield from lines[:place]
+    yield from _list(lines[place], items)
+    yield from lines[place + 1 :]
 
 
 def _list(line: str, items: Iterable[Sequence[str]]) -> Iterator[str]:
