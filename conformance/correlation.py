@@ -56,14 +56,14 @@ class Message(Fields):
         known_party: bool = True,
         value: JSON = None,
     ) -> None:
-        self.event: Final = event
-        self.kind: Final = kind
-        self.name: Final = name
-        self.party: Final = party
-        self.request: Final = request
-        self.problem: Final = problem
-        self.known_party: Final = known_party
-        self.value: Final = value
+        self.event: Final[Spoken] = event
+        self.kind: Final[Kind | None] = kind
+        self.name: Final[str] = name
+        self.party: Final[str] = party
+        self.request: Final[Message | None] = request
+        self.problem: Final[Problem] = problem
+        self.known_party: Final[bool] = known_party
+        self.value: Final[JSON] = value
 
     @property
     def seq(self) -> int:

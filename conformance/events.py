@@ -82,11 +82,11 @@ class Opened(Fields):
         detail: str = "",
         late: float = 0.0,
     ) -> None:
-        self.seq: Final = seq
-        self.connection: Final = connection
-        self.time: Final = time
-        self.detail: Final = detail
-        self.late: Final = late
+        self.seq: Final[int] = seq
+        self.connection: Final[str] = connection
+        self.time: Final[float | None] = time
+        self.detail: Final[str] = detail
+        self.late: Final[float] = late
 
 
 @final
@@ -122,17 +122,17 @@ class Sent(Fields):
         late: float = 0.0,
         exact: bool = False,
     ) -> None:
-        self.seq: Final = seq
-        self.party: Final = party
-        self.text: Final = text
-        self.value: Final = value
-        self.connection: Final = connection
-        self.time: Final = time
-        self.faults: Final = faults
-        self.line: Final = line
-        self.column: Final = column
-        self.late: Final = late
-        self.exact: Final = exact
+        self.seq: Final[int] = seq
+        self.party: Final[str] = party
+        self.text: Final[str] = text
+        self.value: Final[JSON] = value
+        self.connection: Final[str] = connection
+        self.time: Final[float | None] = time
+        self.faults: Final[tuple[Fault, ...]] = faults
+        self.line: Final[int] = line
+        self.column: Final[int] = column
+        self.late: Final[float] = late
+        self.exact: Final[bool] = exact
 
 
 @final
@@ -173,18 +173,18 @@ class Received(Fields):
         late: float = 0.0,
         exact: bool = False,
     ) -> None:
-        self.seq: Final = seq
-        self.party: Final = party
-        self.text: Final = text
-        self.value: Final = value
-        self.connection: Final = connection
-        self.time: Final = time
-        self.faults: Final = faults
-        self.line: Final = line
-        self.column: Final = column
-        self.lag: Final = lag
-        self.late: Final = late
-        self.exact: Final = exact
+        self.seq: Final[int] = seq
+        self.party: Final[str] = party
+        self.text: Final[str] = text
+        self.value: Final[JSON] = value
+        self.connection: Final[str] = connection
+        self.time: Final[float | None] = time
+        self.faults: Final[tuple[Fault, ...]] = faults
+        self.line: Final[int] = line
+        self.column: Final[int] = column
+        self.lag: Final[float] = lag
+        self.late: Final[float] = late
+        self.exact: Final[bool] = exact
 
 
 @final
@@ -207,16 +207,16 @@ class Malformed(Fields):
         lag: float = 0.0,
         late: float = 0.0,
     ) -> None:
-        self.seq: Final = seq
-        self.party: Final = party
-        self.data: Final = data
-        self.fault: Final = fault
-        self.connection: Final = connection
-        self.time: Final = time
-        self.line: Final = line
-        self.column: Final = column
-        self.lag: Final = lag
-        self.late: Final = late
+        self.seq: Final[int] = seq
+        self.party: Final[str] = party
+        self.data: Final[bytes] = data
+        self.fault: Final[Fault] = fault
+        self.connection: Final[str] = connection
+        self.time: Final[float | None] = time
+        self.line: Final[int] = line
+        self.column: Final[int] = column
+        self.lag: Final[float] = lag
+        self.late: Final[float] = late
 
     @property
     def faults(self) -> tuple[Fault, ...]:
@@ -246,15 +246,15 @@ class Closed(Fields):
         lag: float = 0.0,
         late: float = 0.0,
     ) -> None:
-        self.seq: Final = seq
-        self.connection: Final = connection
-        self.time: Final = time
-        self.by: Final = by
-        self.clean: Final = clean
-        self.detail: Final = detail
-        self.final: Final = final
-        self.lag: Final = lag
-        self.late: Final = late
+        self.seq: Final[int] = seq
+        self.connection: Final[str] = connection
+        self.time: Final[float | None] = time
+        self.by: Final[str] = by
+        self.clean: Final[bool] = clean
+        self.detail: Final[str] = detail
+        self.final: Final[bool] = final
+        self.lag: Final[float] = lag
+        self.late: Final[float] = late
 
 
 Event: TypeAlias = Opened | Sent | Received | Malformed | Closed

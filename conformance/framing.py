@@ -50,13 +50,13 @@ class Reading(Fields):
         column: int = 1,
         exact: bool = False,
     ) -> None:
-        self.data: Final = data
-        self.line: Final = line
-        self.text: Final = text
-        self.value: Final = value
-        self.faults: Final = faults
-        self.column: Final = column
-        self.exact: Final = exact
+        self.data: Final[bytes] = data
+        self.line: Final[int] = line
+        self.text: Final[str] = text
+        self.value: Final[JSON] = value
+        self.faults: Final[tuple[Fault, ...]] = faults
+        self.column: Final[int] = column
+        self.exact: Final[bool] = exact
 
     @property
     def fatal(self) -> Fault | None:

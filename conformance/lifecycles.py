@@ -7,35 +7,59 @@ fault is one finding and not a cascade.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, final
 
 from conformance.errors import BadPack
+from conformance.events import Fields
 from conformance.remembered import REMEMBERED, forget_oldest, oldest
 
 OPEN: int = REMEMBERED + REMEMBERED // 2
 """So many entities of one lifecycle are remembered at most, whether they are over or not."""
 
 
-class Transition(NamedTuple):
+@final
+class Transition(Fields):
     """One edge. `reasons` are those it permits; None where it lists none.
 
     `wire` is `error` where an error response takes the edge, and so no report of a state may.
     """
 
-    source: str
-    target: str
-    reasons: tuple[str, ...] | None = None
-    wire: str = ""
+    _fields = ("source", "target", "reasons", "wire")
+    __slots__ = _fields
+
+    def __init__(
+        self,
+        source: str,
+        target: str,
+        reasons: tuple[str, ...] | None = None,
+        wire: str = "",
+    ) -> None:
+        self.source: Final[str] = source
+        self.target: Final[str] = target
+        self.reasons: Final[tuple[str, ...] | None] = reasons
+        self.wire: Final[str] = wire
 
 
-class Lifecycle(NamedTuple):
+@final
+class Lifecycle(Fields):
     """The table of one kind of entity. `classes` gives each state its class, `terminal` among them."""
 
-    name: str
-    initial: str
-    classes: Mapping[str, str]
-    transitions: Mapping[tuple[str, str], Transition]
-    repeat: frozenset[str] = frozenset()
+    _fields = ("name", "initial", "classes", "transitions", "repeat")
+    __slots__ = _fields
+
+    def __init__(
+        self,
+        name: str,
+        initial: str,
+        classes: Mapping[str, str],
+        transitions: Mapping[tuple[str, str], Transition],
+        repeat: frozenset[str] = frozenset(),
+    ) -> None:
+        self.name: Final[str] = name
+        self.initial: Final[str] = initial
+        self.classes: Final[Mapping[str, str]] = classes
+        self.transitions: Final[Mapping[tuple[str, str], Transition]] = transitions
+        self.repeat: Final[frozenset[str]] = repeat
 
     def edge(self, source: str, target: str) -> Transition | None:
         """The transition that a reported state makes; staying in a repeatable state is one."""
@@ -77,17 +101,28 @@ def read(table: Mapping[str, Any]) -> Lifecycle:
     return Lifecycle(table["name"], table["initial"], classes, edges, frozenset(table.get("repeat", ())))
 
 
-class Move(NamedTuple):
+@final
+class Move(Fields):
     """What one message did to one entity.
 
     `before` is None for an entity that no earlier message created; `edge` is None where the table
     has no such transition (then the entity stays where it was).
     """
 
-    entity: str
-    before: str | None
-    target: str
-    edge: Transition | None
+    _fields = ("entity", "before", "target", "edge")
+    __slots__ = _fields
+
+    def __init__(
+        self,
+        entity: str,
+        before: str | None,
+        target: str,
+        edge: Transition | None,
+    ) -> None:
+        self.entity: Final[str] = entity
+        self.before: Final[str | None] = before
+        self.target: Final[str] = target
+        self.edge: Final[Transition | None] = edge
 
     @property
     def illegal(self) -> bool:

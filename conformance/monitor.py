@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, final
 
 from conformance import jsontext
 from conformance.attribution import Attribution
@@ -207,7 +207,7 @@ class Monitor:
 
     def _count(self, moved: Iterable[Moved]) -> None:
         for one in moved:
-            _, before, target, edge = one.move
+            before, target, edge = one.move.before, one.move.target, one.move.edge
             if not one.report and before is not None:
                 counter = self.illegal if edge is None else self.edges
                 counter[one.lifecycle, before, target] += 1
@@ -272,19 +272,27 @@ class Monitor:
             yield error._replace(pointer=at + error.pointer)
 
 
-class _Course(NamedTuple):
+@final
+class _Course:
     """Who is shown an observation: the followers, and then the checks."""
 
-    attending: list[Attend]
-    seeing: list[See]
+    __slots__ = ("attending", "seeing")
+
+    def __init__(self, attending: list[Attend], seeing: list[See]) -> None:
+        self.attending: Final = attending
+        self.seeing: Final = seeing
 
 
-class _Plain(NamedTuple):
+@final
+class _Plain:
     """Who is shown messages of one kind that are plain: by whether their screen accepts them."""
 
-    accepts: Callable[[JSON], bool]
-    screened: _Course
-    unscreened: _Course
+    __slots__ = ("accepts", "screened", "unscreened")
+
+    def __init__(self, accepts: Callable[[JSON], bool], screened: _Course, unscreened: _Course) -> None:
+        self.accepts: Final = accepts
+        self.screened: Final = screened
+        self.unscreened: Final = unscreened
 
 
 def _accepts_none(_: JSON) -> bool:

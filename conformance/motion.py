@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 from conformance.checks import Moved, in_role
 from conformance.checks.sequences import Gaps
@@ -21,39 +21,34 @@ Moves = Callable[[dict[str, Any]], bool]
 """Whether a message moves anything by a row of a lifecycle."""
 
 
-class _Row(NamedTuple):
-    """A row of a lifecycle in `pack.json`, read: what a message of its kinds says of an entity."""
+@final
+class _Row:
+    """A row of a lifecycle in `pack.json`, read: what a message of its kinds says of an entity.
 
-    said: dict[str, Any]
-    entity: Get
-    state: Get
-    reason: Get | None
-    number: Get | None
-    sources: tuple[str, ...]
-    target: str | None
-    of_request: bool
-    moves: bool
-    """Whether it moves the entity; another one creates or forgets it."""
-    is_plain: bool
-    """Whether it reports nothing, and moves from everywhere that the table allows."""
+    It `moves` the entity, or else creates or forgets it. It `is_plain` if it reports nothing, and moves from
+    everywhere that the table allows.
+    """
 
-    @classmethod
-    def of(cls, said: dict[str, Any]) -> _Row:
+    __slots__ = (
+        *("entity", "is_plain", "moves", "number", "of_request"),
+        *("reason", "reason_at", "said", "sources", "state", "state_at", "target"),
+    )
+
+    def __init__(self, said: dict[str, Any]) -> None:
         """The row as it stands in a pack."""
-        entity, state = getter(str(said["entity"])), getter(str(said.get("state", "")))
-        reason, number = said.get("reason"), said.get("number")
-        return cls(
-            said=said,
-            entity=entity,
-            state=state,
-            reason=None if reason is None else getter(reason),
-            number=None if number is None else getter(number),
-            sources=tuple(said.get("from", ())),
-            target=said.get("to"),
-            of_request=said.get("of") == "request",
-            moves=not said.keys() & {"create", "forget"},
-            is_plain=not said.keys() & {"report", "only_from", "from", "force"},
-        )
+        number: str | None = said.get("number")
+        self.said: Final = said
+        self.state_at: Final[str] = said.get("state", "")
+        self.reason_at: Final[str | None] = said.get("reason")
+        self.entity: Final[Get] = getter(str(said["entity"]))
+        self.state: Final[Get] = getter(self.state_at)
+        self.reason: Final[Get | None] = None if self.reason_at is None else getter(self.reason_at)
+        self.number: Final[Get | None] = None if number is None else getter(number)
+        self.sources: Final[tuple[str, ...]] = tuple(said.get("from", ()))
+        self.target: Final[str | None] = said.get("to")
+        self.of_request: Final = said.get("of") == "request"
+        self.moves: Final = not said.keys() & {"create", "forget"}
+        self.is_plain: Final = not said.keys() & {"report", "only_from", "from", "force"}
 
     def is_report(self, before: str | None, target: str) -> bool:
         """Whether it repeats what an earlier message reached."""
@@ -69,15 +64,27 @@ class _Row(NamedTuple):
         return before is None or "from" not in self.said or before in self.sources
 
 
-class _Part(NamedTuple):
-    """What messages of one kind have to do with the lifecycles."""
+@final
+class _Part:
+    """What messages of one kind have to do with the lifecycles.
 
-    moving: list[tuple[Lifecycle, _Row]]
-    naming: list[tuple[Lifecycle, list[Get]]]
-    """The lifecycles that it moves, and where it names the entities itself."""
-    begins: bool
-    counts: bool
-    """Whether it has a number of a sequence."""
+    `moving` are those that they move, `naming` where they name the entities themselves; `counts` says whether
+    they have a number of a sequence.
+    """
+
+    __slots__ = ("begins", "counts", "moving", "naming")
+
+    def __init__(
+        self,
+        moving: list[tuple[Lifecycle, _Row]],
+        naming: list[tuple[Lifecycle, list[Get]]],
+        begins: bool,
+        counts: bool,
+    ) -> None:
+        self.moving: Final = moving
+        self.naming: Final = naming
+        self.begins: Final = begins
+        self.counts: Final = counts
 
 
 _NOTHING: frozenset[str] = frozenset()
@@ -97,7 +104,7 @@ class Motion:
     """Moves the lifecycles of a pack, as the rows of its `pack.json` say."""
 
     def __init__(self, pack: Pack) -> None:
-        self._rows = [(table, [*map(_Row.of, rows)]) for table, rows in pack.lifecycles.values()]
+        self._rows = [(table, [*map(_Row, rows)]) for table, rows in pack.lifecycles.values()]
         self._parts = ByKind(self._part)
         self._states: dict[tuple[str, str], States] = {}
         self._sessions = Sessions(pack.meta.get("sessions", []))
@@ -228,8 +235,8 @@ class Motion:
             states.lifecycle.name,
             states.move(entity, target) if row.is_plain else _move(row, states, entity, target, report),
             report,
-            row.said.get("state", ""),
-            row.said.get("reason"),
+            row.state_at,
+            row.reason_at,
             None if row.reason is None else row.reason(message.value),
             row.sources,
             unheard,

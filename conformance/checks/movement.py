@@ -68,7 +68,7 @@ class Transition:
 
     def _is_listed(self, moved: Moved) -> bool:
         """Whether the table has the move, if it is one; there is nothing to say of it then."""
-        _, before, _, edge = moved.move
+        before, edge = moved.move.before, moved.move.edge
         return (edge is not None or before is None) and not (self._begun and moved.out_of_nothing)
 
     def _judge(self, seen: Observation) -> Iterable[Finding]:

@@ -303,7 +303,8 @@ class Ending:
 
     def _ends(self, message: Message, moved: Moved) -> bool:
         """Whether its own side ends an execution that was open."""
-        entity, before, target, edge = moved.move
+        move = moved.move
+        entity, before, target, edge = move.entity, move.before, move.target, move.edge
         is_open = target in self._states
         if is_open and (before is None or entity in self._open):
             return False  # as mostly: it goes on
