@@ -274,7 +274,7 @@ class Closing:
             known -= {entity for entity in known if seen.loses(entity, session)}
 
     def _follow(self, move: Move, session: str, open_: set[str]) -> None:
-        entity, before, target, edge = move
+        entity, before, target, edge = move.entity, move.before, move.target, move.edge
         if edge is None and before is not None and session in self._asked:
             self._asked[session].discard(entity)  # nobody knows whether that was its end
         if (edge is None and before is not None) or self._table.is_terminal(target):
