@@ -33,7 +33,7 @@ TESTS = [
     *("test_protocols_awp_unasked.py", "test_protocols_va.py", "test_records.py", "test_remembered.py"),
     "test_transcript.py",
 ]
-"""Those that judge, each of them quick. What the fixtures say is compared, and so need not be tested again."""
+"""Those that judge, each of them quick. What fixtures say is compared, and so need not be tested again."""
 
 INPUTS, SEED = 1_500, 1
 HASTE = ('opt_level = "3"', 'opt_level = "0"')
