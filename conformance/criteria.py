@@ -5,10 +5,14 @@ A kind of check that has no sentence of its own is told by the docstring of its 
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from conformance import protocols
@@ -24,11 +28,13 @@ def sentence(requirement: Requirement, spec: Spec, pack: Pack) -> str:
     """What one check of a requirement judges."""
     kind = spec["kind"]
     if kind == "code":
-        return _of_class(_made_by(spec["function"]), requirement.id, {})
+        return _in_words(_of_code(spec["function"]), requirement.id, {})
     if kind in SENTENCES:
         return SENTENCES[kind](spec, pack)
     parameters = {name: value for name, value in spec.items() if name != "kind"}
-    return _of_class(CHECKS.get(kind), requirement.id, parameters)
+    made = CHECKS.get(kind)
+    docstring = _docstring(made.__module__, getattr(made, "__name__", ""), made) if made else None
+    return _in_words(docstring, requirement.id, parameters)
 
 
 def claim(spec: Spec, pack: Pack) -> str:
@@ -44,17 +50,36 @@ def claim(spec: Spec, pack: Pack) -> str:
     return " ".join(words)
 
 
-def _made_by(function: str) -> Any:
+def _of_code(function: str) -> str | None:
     module, _, name = function.partition(".")
-    return getattr(import_module(f"{protocols.__name__}.{module}"), name, None)
+    place = f"{protocols.__name__}.{module}"
+    return _docstring(place, name, getattr(import_module(place), name, None))
 
 
-def _of_class(made: Any, name: str, parameters: Spec) -> str:
-    told = (inspect.getdoc(made) or "A check that says nothing of itself.").split("\n\n")[0]
+def _in_words(docstring: str | None, name: str, parameters: Spec) -> str:
+    told = (docstring or "A check that says nothing of itself.").split("\n\n")[0]
     said = " ".join(told.split()).removeprefix(f"{name}: ")
     if said.partition(" ")[0].isalpha():  # and is not a method's name
         said = said[0].upper() + said[1:]
     return f"{said} {_json(parameters)}" if parameters else said
+
+
+def _docstring(module: str, name: str, made: Any) -> str | None:
+    """What a class or a rule says of itself; where it was compiled, its source beside it does."""
+    return inspect.getdoc(made) or _written(module, name)
+
+
+def _written(module: str, name: str) -> str | None:
+    """The docstring of a class or a function in the source of a module that is imported."""
+    place = getattr(sys.modules.get(module), "__file__", None)
+    return _docstrings(Path(place).with_name(f"{module.rpartition('.')[2]}.py")).get(name) if place else None
+
+
+@cache
+def _docstrings(source: Path) -> Mapping[str, str | None]:
+    text = source.read_text(encoding="utf-8") if source.is_file() else ""
+    made = [node for node in ast.parse(text).body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
+    return {node.name: ast.get_docstring(node) for node in made}
 
 
 def _json(value: Any) -> str:

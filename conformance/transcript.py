@@ -207,7 +207,7 @@ def _noticed(reading: Reading, value: Any) -> Event:
     return event_of(recorded, seq, party, sent=name == "sent", connection=connection, time=time)
 
 
-def _fault(members: dict[str, Any]) -> Fault:
+def _fault(members: Any) -> Fault:
     fault = Fault(**members)
     if [type(value) for value in fault] != [str, str, int, int, int, bool, str]:
         raise TypeError(f"{members!r} is no fault")

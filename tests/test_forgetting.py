@@ -18,6 +18,8 @@ from conformance.protocols import atep_exchange, awp_registry, ossa_replies
 from conformance.protocols import gap as gap_attempts
 from conformance.protocols import ossa as ossa_tasks
 
+pytestmark = pytest.mark.interpreted(reason="another limit than the compiled one")
+
 SESSIONS = {"governed-attempt-progress": gap, "ossa-a2a": ossa, "atep": atep}
 """By protocol, a hundred sessions, one after the other."""
 

@@ -299,6 +299,7 @@ def test_where_a_message_stops(data: bytes, message: str, place: tuple[int, int,
     assert reading.value is None
 
 
+@pytest.mark.interpreted(reason="another limit than the compiled one")
 def test_lines_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(framing, "HELD_LINES", 3)
     assert outline(b"{\n\n}\n") == [(1, "WIRE-LINE")]

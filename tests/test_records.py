@@ -152,6 +152,7 @@ def test_it_does_not_matter_in_which_pieces_an_input_comes(data: bytes, size: in
     assert list(found.events) == opened(data, pack=VA)
 
 
+@pytest.mark.interpreted(reason="another limit than the compiled one")
 def test_a_long_beginning_is_not_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A document of any size is one; what is larger than a text may be is lines."""
     monkeypatch.setattr(records, "LOOKED_AT", 20)
@@ -164,6 +165,7 @@ def test_a_long_beginning_is_not_read_twice(monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(event, Malformed)
 
 
+@pytest.mark.interpreted(reason="another limit than the compiled one")
 def test_a_line_without_an_end_is_not_kept_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=50))
     asked = 0
@@ -182,6 +184,7 @@ def test_a_line_without_an_end_is_not_kept_until_it_ends(monkeypatch: pytest.Mon
     assert asked == 6
 
 
+@pytest.mark.interpreted(reason="another limit than the compiled one")
 def test_a_second_line_without_an_end_is_not_kept_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=50))
     pieces = iter([b"[\n", *[b"1" * 10] * 100])
@@ -315,6 +318,7 @@ def test_a_protocol_that_is_named_is_taken_at_its_word() -> None:
     assert records.open_record(b'{"a":1}', "input", VA).pack is VA
 
 
+@pytest.mark.interpreted(reason="another limit than the compiled one")
 def test_long_texts_of_no_protocol_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records.jsontext, "LIMITS", records.jsontext.Limits(length=5000))
     asked = 0

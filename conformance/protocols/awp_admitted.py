@@ -101,7 +101,7 @@ def _is_illegal(seen: Observation) -> bool:
 def _report(action: Submitted, said: dict[str, Any], *, legal: bool = True) -> None:
     """Take over what a message says of the action, unless it is older than what is known."""
     state, number = said.get("state"), said.get("status_seq")
-    if not isinstance(number, int):
+    if type(number) is not int:
         action.state = None
     elif number > action.number:
         action.state, action.number = (state if legal else None), number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from typing import Final
 
 from conformance.correlation import Message
 from conformance.events import Event
@@ -96,10 +97,16 @@ def _between(memory: Memory, place: Place, seq: int, most: int | None) -> Iterab
     return [Told(f"{seq - since} frames since the keyframe; {most} are declared", "/params/flags", (most,))]
 
 
+_EVER: Final = 1e15
+"""Milliseconds of more years than any record has; a rate of next to nothing would make it infinity."""
+
+
 def stale_after(channel: Channel) -> float:
     """The age in ms from which a channel's frames are stale: as declared, else two periods."""
     stated, rate = whole(channel.declared.get("stale_after_ms")), channel.rate
-    return float(stated) if stated is not None else 2000 / rate if rate else 0.0
+    if stated is not None:
+        return float(stated)
+    return min(2000 / rate, _EVER) if rate else 0.0
 
 
 @rule("obs.frame", case=JUMP)
@@ -223,9 +230,9 @@ def applied(memory: Memory, message: Message) -> Iterable[Told]:
     if action is None or action.asked is None or said is None:
         return NOTHING
     channel = session.type_of(action.params).get("command_channel")
-    sent, _ = memory.notes.get((session.key, channel), (0, None))
-    if channel is None:
+    if not isinstance(channel, str):
         return NOTHING
+    sent, _ = memory.notes.get((session.key, channel), (0, None))
     if said <= sent:
         return PRAISED
     text = f"{said} command frames are said to be applied, and {sent} were sent"

@@ -274,10 +274,11 @@ def estimate(memory: Memory, message: Message) -> Iterable[Told]:
         _learn(memory, session, message)
         return
     offset, trip = message.at("/params/sync/offset_ns"), whole(message.at("/params/sync/rtt_ns"))
-    if not isinstance(offset, int) or trip is None:
+    if type(offset) is not int or trip is None:
         return
     known = _exchanges(memory, session)
-    fits = [abs(one.received - one.origin - trip / 2 - offset) <= memory.options["slack"] for one in known]
+    twice = 2 * memory.options["slack"]  # whole numbers, since a float does not hold every offset
+    fits = [abs(2 * (one.received - one.origin - offset) - trip) <= twice for one in known]
     if any(fits[-SAMPLES - 1 :]):
         yield HOLDS
         return

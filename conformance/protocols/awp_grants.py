@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from conformance.checks import same
 from conformance.correlation import Message
 from conformance.integers import counter as whole
 from conformance.protocols.awp_record import FRAMES, Memory
 from conformance.protocols.awp_rules import EVER_PRAISED, HOLDS, NOTHING, PRAISED, Told, rule
 from conformance.protocols.awp_sessions import refused
 from conformance.protocols.awp_things import TERMINAL, Session
-from conformance.protocols.awp_values import names, number, table, tables
+from conformance.protocols.awp_values import by_name, names, number, table, tables
 
 FORBIDDEN: Final = 4001
 UNAVAILABLE: Final = 2001
@@ -95,15 +96,16 @@ def rates(memory: Memory, message: Message) -> Iterable[Told]:
     of_session = message.name == "session.open.result"
     at = "/result/granted/channels" if of_session else "/result/granted"
     asked = tables(_asked(message).get("subscribe" if of_session else "channels"))
-    wanted = {row.get("channel"): number(row.get("rate_hz")) for row in asked}
+    wanted = by_name(asked, "channel")
     for place, row in enumerate(tables(message.at(at))):
-        most, rate = wanted.get(row.get("channel")), number(row.get("rate_hz"))
+        name, rate = row.get("channel"), number(row.get("rate_hz"))
+        most = number(wanted[name].get("rate_hz")) if isinstance(name, str) and name in wanted else None
         if most is None or rate is None:
             continue
         if rate <= most:
             yield HOLDS
         else:
-            said = f"{row.get('channel')} is granted at {rate} Hz, and was asked for at {most} Hz"
+            said = f"{name} is granted at {rate} Hz, and was asked for at {most} Hz"
             yield Told(said, f"{at}/{place}/rate_hz", (most,), rate)
 
 
@@ -114,7 +116,8 @@ def complete(memory: Memory, message: Message) -> Iterable[Told]:
     if session is None or message.request is None or not memory.complete:
         return
     before = {channel.name: place for place, channel in session.channels.items()}
-    after = {row.get("channel"): row.get("channel_id") for row in tables(message.at("/result/granted"))}
+    granted = by_name(tables(message.at("/result/granted")), "channel")
+    after = {name: row.get("channel_id") for name, row in granted.items()}
     dropped = names(_asked(message).get("channels")) if message.name == "obs.unsubscribe.result" else []
     lost = [name for name in before if name not in dropped and name not in after]
     kept = [name for name in dropped if name in after]
@@ -148,7 +151,7 @@ def grouped(memory: Memory, message: Message) -> Iterable[Told]:
     groups = [_declared(manifest, body).get("multi_bind_group") for body in bodies]
     if len(bodies) < 2 or not all(_declared(manifest, body) for body in bodies):
         return
-    if None in groups or len(set(groups)) > 1:
+    if None in groups or not all(same(group, groups[0]) for group in groups):
         yield from refused(message, UNAVAILABLE, f"{' and '.join(bodies)} are not of one multi_bind_group")
     elif message.name.endswith(".result"):
         yield HOLDS

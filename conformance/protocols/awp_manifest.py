@@ -109,6 +109,10 @@ def tree(memory: Memory, message: Message) -> Iterable[Told]:
     yield from faults or ([HOLDS] if message.at(at) else [])
 
 
+_LARGE: Final = 1e100
+"""What is greater is as wrong, and its square no float."""
+
+
 @rule("session.open.result")
 def rotations(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-UNI-002: the rotations of the frame tree are quaternions of norm 1."""
@@ -116,7 +120,8 @@ def rotations(memory: Memory, message: Message) -> Iterable[Told]:
         turn = table(row.get("transform")).get("q")
         if not isinstance(turn, list) or not all(type(one) in (int, float) for one in turn):
             continue
-        norm = sum(one * one for one in turn) ** 0.5
+        bounded = [max(-_LARGE, min(one, _LARGE)) for one in turn]
+        norm = sum(one * one for one in bounded) ** 0.5
         if abs(norm - 1) < 1e-3:
             yield HOLDS
         else:

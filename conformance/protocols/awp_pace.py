@@ -38,7 +38,7 @@ def current(memory: Memory, message: Message) -> Iterable[Told]:
 
 def _expect(memory: Memory, message: Message, session: Session) -> None:
     """Note when each channel was granted that was not before."""
-    before = {channel.name for channel in session.channels.values()}
+    before = [channel.name for channel in session.channels.values()]
     for row in tables(message.at("/result/granted")):
         if row.get("channel") not in before:
             memory.notes[session.key, whole(row.get("channel_id"))] = session.course.clock

@@ -270,9 +270,11 @@ def timeout(memory: Memory, message: Message) -> Iterable[Told]:
 def again(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-APR-007: an approval that was decided is not decided again: the answer is 3001."""
     about = message.request.at("/params/approval_id") if message.request else None
+    if not isinstance(about, str):
+        return
     if about in memory.notes:
         yield from refused(message, 3001, f"the approval {about} was decided before")
-    elif message.name.endswith(".result") and isinstance(about, str):
+    elif message.name.endswith(".result"):
         memory.notes[about] = True
 
 

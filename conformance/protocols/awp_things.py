@@ -53,7 +53,7 @@ class Channel:
     """A channel that a session was granted: its name, its rate (None: a frame per tick), its declaration."""
 
     name: str
-    rate: float | None
+    rate: int | float | None
     declared: dict[str, Any]
     modality: str = field(init=False)
     reliable: bool = field(init=False)
