@@ -984,3 +984,9 @@ def test_each_session_begins_with_the_manifest_that_its_connection_was_given() -
     """AWP-AGT-002: one that the schema refuses is refused each time, whatever another one was."""
     twice = turns([*greeted(), *opened()], [*greeted(), *opened()])
     assert marks("AWP-AGT-002", twice) == "--"
+
+
+def test_a_session_id_that_is_no_text_is_the_schemas_matter() -> None:
+    """AWP-SES-009: it is none that an earlier session had."""
+    nameless = [call(2, "session.open", mode="streaming"), answer(2, session_id=["s-1"])]
+    assert marks("AWP-SES-009", said(*greeted(), *nameless)) == ""

@@ -176,7 +176,7 @@ def identity(memory: Memory, message: Message) -> Iterable[Told]:
     """AWP-SES-009: a session keeps its session_id, and no other has the same."""
     name, token = message.at("/result/session_id"), None
     if message.name == "session.open.result":
-        if name in memory.sessions:
+        if isinstance(name, str) and name in memory.sessions:
             yield Told(f"the session_id {name} is that of an earlier session", "/result/session_id", (), name)
         return
     token = message.request.at("/params/session_token") if message.request else None
