@@ -208,7 +208,8 @@ def test_what_is_not_decided_hides_no_fault_of_the_same_message(tmp_path: Path) 
             return []
 
     monitor = Monitor(pack)
-    monitor._everybody = monitor._everybody._replace(seeing=[Doubtful().see])
+    everybody = monitor._everybody
+    monitor._everybody = type(everybody)(everybody.attending, [Doubtful().see])
     found = monitor.feed(Received(1, "left", '{"type": "begin"}', {"type": "begin"}))
     assert [(one.ok, one.inconclusive) for one in found] == [(False, True), (False, False)]
 

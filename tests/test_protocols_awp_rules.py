@@ -969,3 +969,24 @@ def test_a_decision_is_about_what_its_approver_was_asked() -> None:
     missing = state(9, "active")
     assert marks("AWP-APR-002", turns(OPEN, waiting, [asked, *decide(4, "deny")], goes_on)) == "-"
     assert marks("AWP-APR-002", turns(OPEN, waiting, [asked, missing, *decide(4, "deny")], goes_on)) == ""
+
+
+def test_each_session_is_judged_by_the_manifest_that_it_was_given() -> None:
+    """AWP-ACT-002: what was found out of one manifest is no word about another, and holds for its like."""
+    strict, lax = greeted(), greeted({"params_schema": {"type": "object"}})
+    wrong = [submit(3, params={}), admitted(3)]
+    assert marks("AWP-ACT-002", turns([*strict, *opened(), *wrong], [*lax, *opened(), *wrong])) == "-+"
+    assert marks("AWP-ACT-002", turns([*strict, *opened(), *wrong], [*strict, *opened(), *wrong])) == "--"
+    assert marks("AWP-ACT-002", turns([*lax, *opened(), *wrong], [*strict, *opened(), *wrong])) == "+-"
+
+
+def test_each_session_begins_with_the_manifest_that_its_connection_was_given() -> None:
+    """AWP-AGT-002: one that the schema refuses is refused each time, whatever another one was."""
+    twice = turns([*greeted(), *opened()], [*greeted(), *opened()])
+    assert marks("AWP-AGT-002", twice) == "--"
+
+
+def test_a_session_id_that_is_no_text_is_the_schemas_matter() -> None:
+    """AWP-SES-009: it is none that an earlier session had."""
+    nameless = [call(2, "session.open", mode="streaming"), answer(2, session_id=["s-1"])]
+    assert marks("AWP-SES-009", said(*greeted(), *nameless)) == ""
