@@ -2,10 +2,10 @@
 
     python .ci/compiled.py [FOLDER]
 
-A wheel is built from an sdist of the checkout, and unpacked in an environment of its own, which has everything
-else from the one that this runs in (extras `test` and `lint`). There, outside the checkout, the tests that judge
-run with the compiled modules, and the same inputs are judged by both kits (tests/compiled). Where there is no C
-compiler, this says so, and that is all.
+A wheel is built from an sdist of the checkout, and unpacked in an environment of its own, which has
+everything else from the one that this runs in (extras `test` and `lint`). There, outside the checkout, the
+tests that judge run with the compiled modules, and the same inputs are judged by both kits
+(tests/compiled). Where there is no C compiler, this says so, and that is all.
 """
 
 from __future__ import annotations
