@@ -35,7 +35,7 @@ TESTS = [
 ]
 """Those that judge, each of them quick. What fixtures say is compared, and so need not be tested again."""
 
-INPUTS, SEED = 1_500, 1
+INPUTS, SEED = 400, 1
 
 QUICKLY = "-g0 -DNDEBUG -fwrapv"
 """Without the warnings that Python is built with, the C compiler takes a third of the time."""
