@@ -217,7 +217,10 @@ class Correlator:
 
     def _error(self, event: Spoken, value: dict[str, JSON], request: Message | None) -> Message:
         method = str(request.value.get("method")) if request is not None else ""
-        kind = next(kind for kind in self._pack.kinds if kind.when.get("part") == "error")
+        kind = next((kind for kind in self._pack.kinds if kind.when.get("part") == "error"), None)
+        if kind is None:
+            said = "it is an error response, and this protocol has no kind of message for that"
+            return _of_none(event, Problem(said, "/error"), request=request)
         numbered = request is None and value.get("id") is not None
         if numbered and self._was_asked(event, value["id"]) and not self._may_answer_unheard(event):
             return self._unmatched(event, value)

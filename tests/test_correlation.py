@@ -57,6 +57,15 @@ def test_a_notification_has_a_kind_of_its_own(pack: Pack) -> None:
     assert message.name == "tell"
 
 
+def test_a_protocol_may_have_no_errors(tmp_path: Path) -> None:
+    kinds = [one | {"schema": "toy.schema.json"} for one in CALL[:2]]
+    pack = toy(tmp_path, envelope="json-rpc", kinds=kinds)
+    _, refused = named(pack, ("left", ask(1)), ("right", {"id": 1, "error": {"code": 1, "message": "no"}}))
+    assert refused.kind is None
+    said = "it is an error response, and this protocol has no kind of message for that"
+    assert refused.problem == Problem(said, "/error")
+
+
 @pytest.mark.parametrize("asked", [1, "1", None, 1.5, "", "a", [1], True])
 def test_an_id_is_echoed_as_it_is(pack: Pack, asked: Any) -> None:
     assert named(pack, ("left", ask(asked)), ("right", answer(asked)))[1].name == "ask.result"
