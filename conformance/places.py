@@ -127,11 +127,12 @@ class Places:
         if "properties" in leading:
             members = leading["properties"].items()
             inside = {name: self._overlaid((base, one), wanted, above) for name, one in members}
-            found.append({"properties": inside})
+            told = {name: one for name, one in inside.items() if one}
+            found += [{"properties": told}] if told else []
         if "items" in leading:
             found.append({"items": self._overlaid((base, leading["items"]), wanted, above)})
         found = [one for one in found if one]
-        return {"allOf": found} if found else {}
+        return {"allOf": found} if len(found) > 1 else found[0] if found else {}
 
     def _leading_part(self, base: str, schema: Schema, marks: Mapping[int, str]) -> Schema:
         """The keywords of a schema by which a marked definition can be met, whatever the value."""

@@ -533,12 +533,24 @@ NUMBER = {"maximum": 9}
 @pytest.mark.parametrize(
     ("schema", "overlay"),
     [
-        ({"allOf": [True, {"$ref": "#/$defs/n"}]}, {"allOf": [{"allOf": [{"allOf": [NUMBER]}]}]}),
+        ({"allOf": [True, {"$ref": "#/$defs/n"}]}, NUMBER),
+        ({"properties": {"n": {"$ref": "#/$defs/n"}, "m": {}}}, {"properties": {"n": NUMBER}}),
+        (
+            {"$ref": "#/$defs/n", "items": {"$ref": "#/$defs/n"}},
+            {"allOf": [NUMBER, {"items": NUMBER}]},
+        ),
         ({"properties": {"n": {"$ref": "#/$defs/n"}, "next": {"$ref": "#"}}}, None),
         ({"patternProperties": {"^x": {"$ref": "#/$defs/n"}}}, None),
         ({"items": [{"$ref": "#/$defs/n"}]}, None),
     ],
-    ids=["a branch that says nothing", "what holds itself", "members by pattern", "items by place"],
+    ids=[
+        "a branch that says nothing",
+        "a member that says nothing",
+        "two",
+        "what holds itself",
+        "members by pattern",
+        "items by place",
+    ],
 )
 def test_what_is_wanted_of_places_as_one_schema(schema: Any, overlay: Any) -> None:
     document = schema | {"$defs": {"n": {"type": "integer"}}}

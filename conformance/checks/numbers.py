@@ -17,6 +17,8 @@ from conformance.wording import shown, type_name
 
 BOUNDS: Final = {"u53": U53, "i53": I53}
 
+_NO_NUMBERS: Final = ("array", "boolean", "null", "object", "string")
+
 
 class IntegerBounds:
     """Parameters: `u53` and `i53`, lists of schema locations whose values have these bounds.
@@ -77,7 +79,7 @@ class IntegerBounds:
         if self._type_only:
             return {"type": "number"}
         low, high = self._bounds[place]
-        return {"if": {"type": "number"}, "then": {"type": "integer", "minimum": low, "maximum": high}}
+        return {"type": ["integer", *_NO_NUMBERS], "minimum": low, "maximum": high}
 
     def _broken(self, message: Message, at: str, found: list[tuple[str, str, Any]]) -> Iterable[Finding]:
         for place, pointer, value in found:
